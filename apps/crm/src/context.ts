@@ -20,6 +20,7 @@ import type { Pool } from 'pg';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, JOB_SCHEMA, migrations } from './database.ts';
 import { startValueRemoval } from './features/custom-fields/value-removal.ts';
+import { startFailureExpiry } from './features/imports/failure-expiry.ts';
 import type { CrmPermission } from './http.ts';
 import { startKeyExpiry } from './idempotency/expired-keys.ts';
 import { prepareTenantRole, TENANT_ROLE } from './row-level-security.ts';
@@ -89,6 +90,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     enqueuingRole: config.database.rowSecurity ? TENANT_ROLE : undefined,
   });
   let valueRemoval: PeriodicWork | undefined;
+  let failureExpiry: PeriodicWork | undefined;
   return {
     config,
     logger,
@@ -108,9 +110,11 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       keyExpiry = startKeyExpiry(database.pool, logger);
       await queue.start();
       valueRemoval = startValueRemoval(database, logger);
+      failureExpiry = startFailureExpiry(database, logger);
     },
 
     async stop() {
+      await failureExpiry?.stop();
       await valueRemoval?.stop();
       await keyExpiry?.stop();
       await access.stop();

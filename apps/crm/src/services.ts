@@ -12,6 +12,7 @@ import { type ContactMerges, createContactMerges } from './features/contacts/mer
 import { type CustomFields, customField } from './features/custom-fields/custom-fields.kind.ts';
 import { type Imports, importKind } from './features/imports/imports.kind.ts';
 import { importHandler, uploadExpiryHandler } from './features/imports/run-import.ts';
+import { senderAccessListener } from './features/imports/sender-access.ts';
 import { createUpload, type Upload } from './features/imports/upload.ts';
 import { type LeaveRequests, leaveRequest } from './features/leave-requests/leave-requests.kind.ts';
 import {
@@ -51,7 +52,8 @@ export interface Services {
 const EXPORTS_PER_CALLER = 2;
 
 /** Creates the services from the context. */
-export const createServices = ({ config, database, jobs, logger, vault }: Context): Services => {
+export const createServices = (context: Context): Services => {
+  const { access, config, database, jobs, logger, vault } = context;
   const accountsOf = (channel: Channel): AccountService => {
     const kind = declareAccounts(channel, vault);
     return { kind, accounts: createRecords(kind, database) };
@@ -60,6 +62,7 @@ export const createServices = ({ config, database, jobs, logger, vault }: Contex
   const imports = createRecords(importKind, database);
   jobs.register(importHandler({ database, logger }));
   jobs.register(uploadExpiryHandler({ database, logger }));
+  access.onEvent(senderAccessListener(database, logger));
   return {
     chat: createChat(database),
     contacts: createRecords(contact, database),

@@ -1592,7 +1592,7 @@ export interface paths {
         put?: never;
         /**
          * Import records from a CSV file
-         * @description The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. The columns of an export can be imported as they are.
+         * @description The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. The columns of an export can be imported as they are. The import has the permissions that the caller has now; it is cancelled if these change.
          */
         post: operations["createImport"];
         delete?: never;
@@ -1614,7 +1614,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an import
-         * @description It can be restored.
+         * @description Its failed rows are deleted for good; otherwise they are kept for 30 days.
          */
         delete: operations["deleteImport"];
         options?: never;
@@ -2409,7 +2409,7 @@ export interface components {
             dry_run: boolean;
             /** @enum {unknown} */
             status: "uploading" | "pending" | "running" | "completed" | "failed" | "cancelled";
-            /** @description Bytes */
+            /** @description Bytes; until the upload is complete, the most that it can be */
             file_size: number;
             /** @description Rows that have been processed, without the header */
             rows_read: number;
@@ -2421,7 +2421,7 @@ export interface components {
             rows_skipped: number;
             /** @description Rows with errors; `GET .../failures` lists them */
             rows_failed: number;
-            /** @description Why the import failed as a whole */
+            /** @description Why the import failed as a whole, or was cancelled */
             error: string | null;
             /** Format: uuid */
             user_id: string | null;
@@ -11131,6 +11131,20 @@ export interface operations {
             };
             /** @description The file did not arrive in time */
             408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many imports have not ended, or this one was cancelled meanwhile */
+            409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];

@@ -41,6 +41,7 @@ export const createFakeResourceServer = <Permission extends string = string>(
       authorize: authorizeWith({ get: async () => ({ outcome: 'answered', value: nothing }) }),
     },
     stream: () => 'none',
+    onEvent: () => undefined,
     start: async () => undefined,
     stop: async () => undefined,
   };

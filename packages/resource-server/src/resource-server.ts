@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { eventTypes, parseEvent } from '@tessera/contracts';
+import { eventTypes, type IdentityEvent, parseEvent } from '@tessera/contracts';
 import { type Consumption, consume } from '@tessera/event-bus';
 import type { Gate, Logger } from '@tessera/http-kit';
 import type { GatedCaller } from './caller.ts';
@@ -32,6 +32,11 @@ export interface ResourceServer<Permission extends string = string> {
   readonly gate: Gate<GatedCaller<Permission>>;
   /** The state of the connection to identity's events. */
   stream(): StreamState;
+  /**
+   * Calls `listener` with every event of identity, once the caches know it. As each replica gets each event, and gets
+   * it again after a fault, what a listener does must be harmless if repeated (decision E3).
+   */
+  onEvent(listener: (event: IdentityEvent) => void): void;
   /** Starts to consume events; succeeds even if the broker or identity is unavailable. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -70,6 +75,8 @@ export const createResourceServer = <Permission extends string = string>(
   const checkAll = (): void => watches.principalsChanged(() => true);
   let polling: NodeJS.Timeout | undefined;
 
+  const listeners: ((event: IdentityEvent) => void)[] = [];
+
   const consumeEvents = (): Consumption =>
     consume({
       brokers: [...kafkaBrokers],
@@ -95,6 +102,7 @@ export const createResourceServer = <Permission extends string = string>(
             },
           },
         });
+        for (const listener of listeners) listener(parsed.event);
         return undefined;
       },
       onConnected() {
@@ -107,6 +115,7 @@ export const createResourceServer = <Permission extends string = string>(
   return {
     gate: createGate({ service, principals, policies, watches }),
     stream,
+    onEvent: (listener) => void listeners.push(listener),
     async start() {
       if (kafkaBrokers.length > 0) consumption = consumeEvents();
       // No event reports what changes while the broker is unavailable.

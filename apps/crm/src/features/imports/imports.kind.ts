@@ -20,6 +20,7 @@ import { hidden, hiddenJson } from '../../records/row.ts';
 import { delimiters, encodings } from './csv.ts';
 import { type ImportPrincipal, principalOf } from './import-caller.ts';
 import { hasEnded, importStatuses } from './import-status.ts';
+import { deleteFailures } from './imports.repository.ts';
 
 export const importableResources = ['contacts', 'companies'] as const;
 export type ImportableResource = (typeof importableResources)[number];
@@ -47,13 +48,16 @@ const rows = (description: string) => described(int(0, 2 ** 31 - 1), description
 
 const Import = answerOf('Import', ImportInput, {
   status: oneOf(...importStatuses),
-  file_size: described(int(0, Number.MAX_SAFE_INTEGER), 'Bytes'),
+  file_size: described(
+    int(0, Number.MAX_SAFE_INTEGER),
+    'Bytes; until the upload is complete, the most that it can be',
+  ),
   rows_read: rows('Rows that have been processed, without the header'),
   rows_created: rows('Rows that became new records'),
   rows_updated: rows('Rows that changed a record'),
   rows_skipped: rows('Rows whose record exists already'),
   rows_failed: rows('Rows with errors; `GET .../failures` lists them'),
-  error: described(nullable(text(1000)), 'Why the import failed as a whole'),
+  error: described(nullable(text(1000)), 'Why the import failed as a whole, or was cancelled'),
   user_id: nullable(uuid()),
   finished_at: nullable(time()),
 });
@@ -78,8 +82,9 @@ export const importKind = declareKind({
       user_id: caller.userUuid,
       principal: principalOf(caller),
     }),
-    delete({ row }) {
+    async delete({ row, db }) {
       if (!hasEnded(row)) throw new HttpError(409, 'conflict', 'The import has not ended yet.');
+      await deleteFailures(db, row.id);
     },
   },
 });

@@ -1,5 +1,6 @@
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { lockUntilEnd } from '../../records/transaction-lock.ts';
 import type { ImportRow } from './imports.kind.ts';
 
 const { sql, join } = Prisma;
@@ -111,7 +112,7 @@ export const restart = async (db: TenantDb, id: string): Promise<void> => {
 export const endImport = async (
   db: TenantDb,
   id: string,
-  status: 'completed' | 'failed',
+  status: 'completed' | 'failed' | 'cancelled',
   error: string | null = null,
 ): Promise<void> => {
   const now = new Date();
@@ -143,6 +144,33 @@ export const writeFailures = async (
   await db.query(sql`
     INSERT INTO tenant_crm.import_failures (tenant_id, import_id, row_number, cells, errors)
     VALUES ${join(values)}`);
+};
+
+/** Deletes the failed rows of an import. */
+export const deleteFailures = async (db: TenantDb, id: string): Promise<void> => {
+  await db.query(sql`DELETE FROM tenant_crm.import_failures WHERE ${ofImport(db, id)}`);
+};
+
+/** The files that wait for their import or are being imported, uploaded ones and others. */
+export interface WaitingFiles {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** Counts the tenant's files; nobody else reserves room until the transaction ends. */
+export const countWaitingFiles = async (db: TenantDb): Promise<WaitingFiles> => {
+  await lockUntilEnd(db, `waiting imports ${db.tenantId}`);
+  const [waiting] = await db.query<WaitingFiles>(sql`
+    SELECT count(*)::int AS files, coalesce(sum(file_size), 0)::bigint AS bytes
+    FROM tenant_crm.imports
+    WHERE tenant_id = ${db.tenantId}::uuid AND status IN ('uploading', 'pending', 'running')`);
+  return waiting ?? { files: 0, bytes: 0 };
+};
+
+/** Reserves room for a file whose size is not known exactly until it was uploaded. */
+export const reserveBytes = async (db: TenantDb, id: string, bytes: number): Promise<void> => {
+  await db.query(sql`
+    UPDATE tenant_crm.imports SET file_size = ${bytes} WHERE ${oneImport(db, id)}`);
 };
 
 /** Failed rows after a row number, in their order. */

@@ -19,9 +19,8 @@ import { delimiters, encodings } from './csv.ts';
 import { hasEnded } from './import-status.ts';
 import { duplicateRules, type Imports, importableResources, importKind } from './imports.kind.ts';
 import { deleteChunks, type FailedRow, findImport, readFailures } from './imports.repository.ts';
-import type { Upload } from './upload.ts';
+import { MAX_FILE_BYTES, type Upload } from './upload.ts';
 
-const MAX_FILE_BYTES = 256 * 1024 * 1024;
 const FAILURES_AT_ONCE = 500;
 const POLL_MS = 500;
 
@@ -69,7 +68,7 @@ export const importRoutes = ({ imports, upload, database }: Dependencies): Route
       resource: 'import',
       summary: 'Import records from a CSV file',
       description:
-        'The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. The columns of an export can be imported as they are.',
+        'The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. The columns of an export can be imported as they are. The import has the permissions that the caller has now; it is cancelled if these change.',
       body: fileBody({
         types: ['text/csv', 'text/plain', 'application/octet-stream'],
         maxBytes: MAX_FILE_BYTES,
@@ -77,8 +76,11 @@ export const importRoutes = ({ imports, upload, database }: Dependencies): Route
       }),
       responses: { 201: record(importKind.answer) },
       responseHeaders: { 201: ['ETag', 'Location'] },
+      problems: { 409: 'Too many imports have not ended, or this one was cancelled meanwhile' },
       handler: async ({ caller, body: { content, name, fields }, req, reply }) => {
-        const request = { ...fields, file_name: name };
+        const announced = Number(req.headers['content-length'] ?? Number.NaN);
+        const announcedBytes = Number.isNaN(announced) ? undefined : announced;
+        const request = { ...fields, file_name: name, announcedBytes };
         const created = await upload(caller, request, content);
         const location = `${req.originalUrl.split('?', 1)[0]}/${created.id}`;
         return reply(201, { data: created.answer }, { ...tagged(created), Location: location });
@@ -153,7 +155,10 @@ export const importRoutes = ({ imports, upload, database }: Dependencies): Route
       },
     }),
 
-    deleteImport: routes.delete({ problems: { 409: 'The import has not ended yet' } }),
+    deleteImport: routes.delete({
+      description: 'Its failed rows are deleted for good; otherwise they are kept for 30 days.',
+      problems: { 409: 'The import has not ended yet' },
+    }),
     restoreImport: routes.restore(),
   };
 };

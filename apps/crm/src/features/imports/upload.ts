@@ -18,12 +18,25 @@ import {
   UnreadableFile,
 } from './csv.ts';
 import type { ImportableResource, ImportRow, Imports, importKind } from './imports.kind.ts';
-import { CHUNK_BYTES, endImport, writeChunk } from './imports.repository.ts';
+import {
+  CHUNK_BYTES,
+  countWaitingFiles,
+  endImport,
+  reserveBytes,
+  writeChunk,
+} from './imports.repository.ts';
 import { importJob, uploadExpiryJob } from './run-import.ts';
 import { type ImportTarget, importTargets } from './targets.ts';
 
 /** An upload that has not ended by then was interrupted. */
 const UPLOAD_EXPIRY_MS = 2 * 3600_000;
+
+/** How many files of a tenant may wait for their import or be imported, and how many bytes. */
+const MAX_WAITING_FILES = 20;
+const MAX_WAITING_BYTES = 1024 ** 3;
+
+/** The largest file in bytes. */
+export const MAX_FILE_BYTES = 256 * 1024 ** 2;
 
 /** What the sender of a file says about it. */
 export interface ImportRequest {
@@ -35,6 +48,8 @@ export interface ImportRequest {
   readonly duplicates: ImportRow['duplicates'];
   readonly dry_run: boolean;
   readonly file_name: string | null;
+  /** The most bytes that the file can have; undefined if the client has not announced it. */
+  readonly announcedBytes: number | undefined;
 }
 
 /** Reads the `mapping` of a form. Throws 422. */
@@ -59,6 +74,17 @@ const requirePermissions = (
   const resource = { type: 'import', id: null };
   requirePermission(caller, permissions.create, resource);
   if (duplicates === 'update') requirePermission(caller, permissions.update, resource);
+};
+
+/** 409 if a file of this size would be too much for the tenant. */
+const requireRoom = async (db: TenantDb, size: number): Promise<void> => {
+  const { files, bytes } = await countWaitingFiles(db);
+  if (files < MAX_WAITING_FILES && bytes + size <= MAX_WAITING_BYTES) return;
+  const message =
+    files < MAX_WAITING_FILES
+      ? 'The files of imports that have not ended would be larger than 1 GiB together.'
+      : `${MAX_WAITING_FILES} imports have not ended.`;
+  throw new HttpError(409, 'conflict', `${message} Wait until one ends, or cancel one.`);
 };
 
 /** Joins the parts of a stream to chunks of `CHUNK_BYTES`, the last one excepted. */
@@ -114,7 +140,7 @@ export type Upload = (
 
 interface Dependencies {
   readonly imports: Imports;
-  readonly database: Pick<Database, 'forTenant'>;
+  readonly database: Pick<Database, 'forTenant' | 'transaction'>;
   readonly jobs: JobQueue;
 }
 
@@ -130,11 +156,19 @@ export const createUpload =
     if (!first) throw invalidField('file', 'file is empty');
     const { encoding, delimiter, header } = await inspect(db, first, request, mapping);
     const input = { resource, file_name, encoding, delimiter, mapping, duplicates, dry_run };
-    const { id } = await imports.create(caller, input);
-    const payload = { tenant_id: caller.tenantId, import_id: id };
-    try {
+    const reserved = Math.min(request.announcedBytes ?? MAX_FILE_BYTES, MAX_FILE_BYTES);
+    const payload = await database.transaction(caller.tenantId, async (tx) => {
+      await requireRoom(tx, reserved);
+      const { id: import_id } = await imports.create(caller, input);
+      await reserveBytes(tx, import_id, reserved);
       const runAt = new Date(Date.now() + UPLOAD_EXPIRY_MS);
-      await db.transaction((tx) => jobs.enqueue(tx, uploadExpiryJob, payload, { runAt }));
+      const expiring = { tenant_id: caller.tenantId, import_id };
+      // In one transaction, so that no import whose upload was interrupted stays for ever.
+      await jobs.enqueue(tx, uploadExpiryJob, expiring, { runAt });
+      return expiring;
+    });
+    const { import_id: id } = payload;
+    try {
       await writeChunk(db, id, 0, first);
       let size = first.length;
       let number = 1;

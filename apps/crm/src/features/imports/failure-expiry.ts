@@ -1,0 +1,31 @@
+import { type PeriodicWork, startPeriodicWork } from '@tessera/background-work';
+import type { Logger } from '@tessera/http-kit';
+import type { Database } from '../../database.ts';
+import { deleteFailures } from './imports.repository.ts';
+
+const EVERY_MS = 15 * 60_000;
+const IMPORTS_AT_ONCE = 100;
+
+/** Deletes the failed rows of imports that ended 30 days ago. */
+export const deleteExpiredFailures = async (
+  { pool, forTenant }: Pick<Database, 'pool' | 'forTenant'>,
+  stopping?: AbortSignal,
+): Promise<void> => {
+  const { rows } = await pool.query<{ tenant_id: string; id: string }>(
+    'SELECT tenant_id, id FROM tenant_crm.imports_with_expired_failures($1)',
+    [IMPORTS_AT_ONCE],
+  );
+  for (const { tenant_id, id } of rows) {
+    if (stopping?.aborted) return;
+    await deleteFailures(forTenant(tenant_id), id);
+  }
+};
+
+/** Deletes expired failed rows every quarter of an hour; that several replicas do is harmless. */
+export const startFailureExpiry = (database: Database, logger: Logger): PeriodicWork =>
+  startPeriodicWork({
+    everyMs: EVERY_MS,
+    logger,
+    failure: 'failed rows of imports were not deleted; the next round retries',
+    work: (stopping) => deleteExpiredFailures(database, stopping),
+  });

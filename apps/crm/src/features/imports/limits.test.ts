@@ -1,0 +1,136 @@
+import { Readable } from 'node:stream';
+import { until } from '@tessera/local-stack';
+import { createRecords } from '../../records/records.ts';
+import { callerIn } from '../../testing/records.ts';
+import { tenantForEachTest } from '../../testing/tenant.ts';
+import { deleteExpiredFailures } from './failure-expiry.ts';
+import { importKind } from './imports.kind.ts';
+import { createUpload } from './upload.ts';
+
+const { caller, crm, get, post, remove } = tenantForEachTest();
+
+const path = '/api/crm/imports';
+const GIB = 1024 ** 3;
+
+const send = (file: string, headers = caller()) =>
+  crm()
+    .http.post(path)
+    .set(headers)
+    .field('resource', 'contacts')
+    .attach('file', Buffer.from(file), { filename: 'a.csv', contentType: 'text/csv' });
+
+const ended = async (id: string) => {
+  await until(async () =>
+    ['completed', 'failed'].includes((await get(`${path}/${id}`)).body.data.status),
+  );
+  return `${path}/${id}`;
+};
+
+const tenantId = async (): Promise<string> => {
+  const { body } = await post('/api/crm/contacts', { first_name: 'Ada' }).expect(201);
+  const { rows } = await crm().context.pool.query(
+    'SELECT tenant_id FROM tenant_crm.contacts WHERE id = $1',
+    [body.data.id],
+  );
+  return rows[0].tenant_id;
+};
+
+/** Adds imports that wait, as if others were running for long. */
+const addWaiting = async (count: number, bytes: number): Promise<void> => {
+  await crm().context.pool.query(
+    `INSERT INTO tenant_crm.imports (tenant_id, id, resource, status, encoding, delimiter, duplicates,
+       dry_run, principal, file_size)
+     SELECT $1, gen_random_uuid(), 'contacts', 'pending', 'utf-8', 'comma', 'skip', false, '{}', $3
+     FROM generate_series(1, $2)`,
+    [await tenantId(), count, bytes],
+  );
+};
+
+test('A tenant has at most 20 imports that have not ended; another one is accepted once one has', async () => {
+  await addWaiting(20, 10);
+  const refused = await send('first_name\nAda\n').expect(409);
+  expect(refused.body.message).toMatch(/20 imports have not ended/);
+  const [one] = (await get(`${path}?status=pending`)).body.data;
+  await post(`${path}/${one.id}/cancel`).expect(200);
+  await send('first_name\nAda\n').expect(201);
+});
+
+test('The files of imports that have not ended are at most 1 GiB together', async () => {
+  await addWaiting(1, GIB);
+  const refused = await send('first_name\nAda\n').expect(409);
+  expect(refused.body.message).toMatch(/1 GiB/);
+});
+
+test('Of uploads at the same moment, no more are accepted than the limit allows', async () => {
+  await addWaiting(18, 10);
+  const sent = await Promise.all(Array.from({ length: 5 }, () => send('first_name\nAda\n')));
+  // Imports end meanwhile, which makes room.
+  expect(sent.filter(({ status }) => status === 201).length).toBeGreaterThanOrEqual(2);
+  for (const { status } of sent) expect([201, 409]).toContain(status);
+});
+
+test('An upload whose expiry cannot be planned leaves no import behind', async () => {
+  const { database } = crm().context;
+  const sender = callerIn(await tenantId());
+  const enqueue = () => Promise.reject(new Error('the queue is away'));
+  const imports = createRecords(importKind, database);
+  const upload = createUpload({ imports, database, jobs: { enqueue } as never });
+  const request = {
+    resource: 'contacts',
+    encoding: 'auto',
+    delimiter: 'auto',
+    duplicates: 'skip',
+    dry_run: false,
+    file_name: null,
+    announcedBytes: undefined,
+  } as const;
+  const content = Readable.from([Buffer.from('first_name\nAda\n')]);
+  await expect(upload(sender, request, content)).rejects.toThrow('the queue is away');
+  expect((await get(path)).body.meta.total).toBe(0);
+});
+
+describe('Failed rows', () => {
+  const failed = async () =>
+    ended((await send('first_name,email\nAda,x\n').expect(201)).body.data.id);
+  const count = async (found: string) => {
+    const { rows } = await crm().context.pool.query(
+      'SELECT count(*)::int AS count FROM tenant_crm.import_failures WHERE import_id = $1',
+      [found.slice(path.length + 1)],
+    );
+    return rows[0].count;
+  };
+
+  test('are deleted with their import', async () => {
+    const found = await failed();
+    expect(await count(found)).toBe(1);
+    await remove(found).expect(204);
+    expect(await count(found)).toBe(0);
+  });
+
+  test('are deleted 30 days after the end of their import', async () => {
+    const found = await failed();
+    await deleteExpiredFailures(crm().context.database);
+    expect(await count(found)).toBe(1);
+    await crm().context.pool.query(
+      "UPDATE tenant_crm.imports SET finished_at = now() - interval '31 days' WHERE id = $1",
+      [found.slice(path.length + 1)],
+    );
+    await deleteExpiredFailures(crm().context.database);
+    expect(await count(found)).toBe(0);
+    await get(found).expect(200);
+  });
+
+  test("are part of the tenant's storage usage", async () => {
+    const id = await tenantId();
+    await failed();
+    const { body } = await crm()
+      .http.get('/api/crm/system/storage-usage')
+      .set({ ...crm().system(), 'x-tenant-id': id })
+      .expect(200);
+    expect(body.data.tables).toContainEqual({
+      name: 'import_failures',
+      rows: 1,
+      bytes: expect.any(Number),
+    });
+  });
+});

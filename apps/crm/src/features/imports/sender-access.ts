@@ -1,0 +1,70 @@
+import { type IdentityEvent, revocationTarget } from '@tessera/contracts';
+import type { Logger } from '@tessera/http-kit';
+import type { Database } from '../../database.ts';
+import type { ImportPrincipal } from './import-caller.ts';
+import { endImport } from './imports.repository.ts';
+
+/** An import that has not ended, and its sender. */
+interface UnfinishedImport {
+  readonly tenant_id: string;
+  readonly id: string;
+  readonly principal: ImportPrincipal;
+}
+
+const isUser = ({ id, impersonator_id }: ImportPrincipal, userId: string): boolean =>
+  id === userId || impersonator_id === userId;
+
+/**
+ * Whether an event means that the sender of an import may have lost the right to change records. Tokens of users end
+ * when they are renewed and when the user signs out, which says nothing about the import; API keys and clients are
+ * revoked on purpose.
+ */
+export const endsAccess = (
+  event: IdentityEvent,
+  { tenant_id, principal }: Pick<UnfinishedImport, 'tenant_id' | 'principal'>,
+): boolean => {
+  switch (event.type) {
+    case 'identity.policy.updated': {
+      const { tenant_id: tenant, user_ids } = event.data;
+      return tenant === tenant_id && (user_ids === null || user_ids.includes(principal.id));
+    }
+    case 'identity.user.deactivated':
+      return isUser(principal, event.data.user_id);
+    case 'identity.tenant.status_changed':
+      return event.data.tenant_id === tenant_id && event.data.status !== 'active';
+    case 'identity.token.revoked': {
+      if (principal.type === 'user') return false;
+      const target = revocationTarget(event.data);
+      if (target?.by === 'token_id') return principal.token_id === target.id;
+      return (target?.by === 'user_id' || target?.by === 'client_id') && principal.id === target.id;
+    }
+    default:
+      return false;
+  }
+};
+
+const REASON = 'The permissions of the sender changed. Send the remaining rows again.';
+
+/** Cancels the imports of all tenants whose senders an event affects. */
+export const cancelAffected = async (
+  { pool, forTenant }: Pick<Database, 'pool' | 'forTenant'>,
+  event: IdentityEvent,
+): Promise<void> => {
+  const { rows } = await pool.query<UnfinishedImport>(
+    'SELECT tenant_id, id, principal FROM tenant_crm.unfinished_imports()',
+  );
+  for (const found of rows) {
+    if (!endsAccess(event, found)) continue;
+    await endImport(forTenant(found.tenant_id), found.id, 'cancelled', REASON);
+  }
+};
+
+/** The listener for events of identity that cancels imports. */
+export const senderAccessListener =
+  (database: Pick<Database, 'pool' | 'forTenant'>, logger: Logger) =>
+  (event: IdentityEvent): void => {
+    if (event.type === 'identity.user.updated') return;
+    cancelAffected(database, event).catch((err) =>
+      logger.error({ err, event: event.type }, 'imports were not checked after an event'),
+    );
+  };
