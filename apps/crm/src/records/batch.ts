@@ -6,6 +6,7 @@ import type { Kind, KindTypes } from './kind.ts';
 import type { Records, Versioned } from './records.ts';
 import { requirePermission } from './require-permission.ts';
 import { separately } from './savepoint.ts';
+import { lockUntilEnd } from './transaction-lock.ts';
 
 /** One operation of a batch. */
 export interface BatchOperation {
@@ -121,6 +122,11 @@ class Batch<T extends KindTypes> {
   async run(operations: readonly BatchOperation[]): Promise<Outcomes<T>> {
     const prepared = this.#prepared(operations);
     const ids = prepared.flatMap((one) => ('error' in one ? [] : (one.operation.id ?? [])));
+    const { table, rules, follow } = this.#kind;
+    if (rules.create || rules.update || follow) {
+      // Rules take further locks in the order of the operations, such as those of columns of a board.
+      await lockUntilEnd(this.#db, `batch ${table} ${this.#db.tenantId}`);
+    }
     // In one order, so that two batches never wait for each other.
     await this.#records.lock(this.#caller, ids);
     const outcomes: Outcomes<T> = [];

@@ -60,8 +60,8 @@ interface Change<T extends KindTypes> {
  */
 export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T> => {
   type Row = T['row'];
-  const { kind, repository, open, findLive, missing } = access;
-  const { rules, follow, deletion, maximum, tenantFields } = kind;
+  const { kind, repository, open, findLive, missing, lockParent } = access;
+  const { rules, follow, deletion, maximum, tenantFields, parent, locksParent } = kind;
   const { columns } = repository;
 
   /** The input fields that a JSON column holds; undefined if there are none. */
@@ -99,10 +99,21 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
     }
   };
 
+  /** A transaction that has locked the parent, if the kind's changes do. */
+  const transactionIn = <R>(
+    { db, scope }: OpenScope<T>,
+    work: (transaction: TenantDb) => Promise<R>,
+  ): Promise<R> =>
+    db.transaction(async (transaction) => {
+      if (parent && locksParent) await lockParent(transaction, scope);
+      return work(transaction);
+    });
+
   const changeLocked = async (caller: T['caller'], change: Change<T>): Promise<Row> => {
-    const { db, scope } = await open(caller);
+    const opened = await open(caller);
+    const { scope } = opened;
     const { action, id, versions } = change;
-    return db.transaction(async (transaction) => {
+    return transactionIn(opened, async (transaction) => {
       const within = { db: transaction, scope };
       const before = await findLive(within, id, { versions, lock: 'lock' });
       const values = await change.decide({ caller, db: transaction, row: before }, scope);
@@ -196,7 +207,7 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
       await repository.remove(db, opened.scope, { id, deleted: false }, cause);
       await follow?.({ action: 'delete', caller, db, before, row: before });
     };
-    await opened.db.transaction(remove);
+    await transactionIn(opened, remove);
   };
 
   /** New records with their columns, by the rules of the kind. */
@@ -271,21 +282,22 @@ export const createChanges = <T extends KindTypes>(access: Access<T>): Changes<T
   };
 
   const restoreLocked = async (
-    { db, scope }: OpenScope<T>,
+    opened: OpenScope<T>,
     caller: T['caller'],
     id: string,
     versions: Versions,
   ): Promise<Row> =>
-    db.transaction(async (transaction) => {
+    transactionIn(opened, async (transaction) => {
+      const { scope } = opened;
       const before = await repository.find(transaction, scope, id, 'lock');
       if (!before) throw missing();
       checkVersion(before, versions);
       if (!before.deleted_at) return before;
       await assertBelowMaximum(transaction, scope);
-      await rules.restore?.({ caller, db: transaction, row: before });
+      const ruled = await rules.restore?.({ caller, db: transaction, row: before });
       const expected = { id, deleted: true };
       const cause = causeOf(caller, 'restore');
-      const live = { deleted_at: null };
+      const live = { ...ruled, deleted_at: null };
       const row = await repository.update(transaction, scope, expected, live, cause);
       if (!row) throw missing();
       await follow?.({ action: 'restore', caller, db: transaction, before, row });

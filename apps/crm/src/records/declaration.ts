@@ -89,6 +89,11 @@ export interface Declaration<
   /** What an update does with fields that are left out, for the OpenAPI document. */
   readonly updateDescription?: string;
   readonly parent?: Parent;
+  /**
+   * Whether a change of a record locks its parent first, so that it waits for changes of the parent whose rules change
+   * such records. Default: false.
+   */
+  readonly locksParent?: boolean;
   /** Fields that each tenant declares, as the custom fields of contacts. */
   readonly tenantFields?: TenantFields;
   /** Messages for constraints whose names do not identify a field; see `constraints.ts`. */

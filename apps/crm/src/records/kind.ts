@@ -111,6 +111,7 @@ export interface Kind<T extends KindTypes = KindTypes> {
   readonly keyField: Field<string>;
   readonly updateDescription: string;
   readonly parent: Parent | undefined;
+  readonly locksParent: boolean;
   readonly tenantFields: TenantFields | undefined;
   readonly constraints: Readonly<Record<string, ConstraintMessage>>;
   scope?(caller: T['caller']): Scope<T['row']>;
@@ -183,6 +184,7 @@ const kindsFor =
       keyField: uuid(),
       updateDescription: 'Fields that are left out do not change; null clears a field.',
       parent: undefined,
+      locksParent: false,
       tenantFields: undefined,
       constraints: {},
       rules: {},

@@ -32,7 +32,7 @@ export interface Rules<T extends KindTypes> {
   create?(input: T['create'], context: CreationContext<T>): Awaitable<ColumnValues<T['row']>>;
   update?(change: T['update'], context: RowContext<T>): Awaitable<ColumnValues<T['row']>>;
   delete?(context: RowContext<T>): Awaitable<void>;
-  restore?(context: RowContext<T>): Awaitable<void>;
+  restore?(context: RowContext<T>): Awaitable<void> | Promise<ColumnValues<T['row']>>;
 }
 
 /** A change that has been written but not yet committed. */

@@ -36,6 +36,8 @@ export interface Access<T extends KindTypes> {
     options?: { readonly versions?: readonly number[] | undefined; readonly lock?: 'lock' },
   ): Promise<T['row']>;
   missing(): HttpError;
+  /** Locks the parent of a child kind until the transaction ends. */
+  lockParent(db: TenantDb, scope: Scope<T['row']>): Promise<void>;
 }
 
 /** Throws 412 if a row has none of the versions. */
@@ -109,6 +111,14 @@ export const createAccess = <T extends KindTypes>(
       if (!found) throw notFound(`The ${parent.kind.name}`);
       const columns = { ...scope.columns, [parent.column]: found.id };
       return { db, scope: { ...scope, columns: columns as ColumnValues<T['row']> } };
+    },
+
+    async lockParent(db, { columns }) {
+      if (!parent) return;
+      const { [parent.column]: id } = (columns ?? {}) as Readonly<Record<string, unknown>>;
+      await db.query(sql`
+        SELECT id FROM ${raw(`tenant_crm.${parent.kind.table}`)}
+        WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid FOR NO KEY UPDATE`);
     },
 
     async findLive({ db, scope }, id, { versions, lock } = {}) {

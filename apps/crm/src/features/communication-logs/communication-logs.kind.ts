@@ -15,6 +15,7 @@ import {
 import { equals, equalTo, from, timeFilters, timeSort, to } from '../../records/filters.ts';
 import { answerOf, declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
+import { followMerges } from '../contacts/merged-contacts.ts';
 import { requireConsistent } from './communication-logs.rules.ts';
 
 const MINUTES_PER_WEEK = 7 * 24 * 60;
@@ -76,6 +77,9 @@ export const communicationLog = declareKind({
       requireConsistent({ ...row, ...change });
       return {};
     },
+    restore: async ({ db, row }) => ({
+      contact_id: await followMerges(db, 'communication_logs', row),
+    }),
   },
 });
 

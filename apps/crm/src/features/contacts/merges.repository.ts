@@ -8,8 +8,10 @@ const { sql, raw } = Prisma;
 /** The tables whose records refer to a contact by `contact_id`; a test holds them against the foreign keys. */
 export const linkingTables = ['communication_logs', 'tasks'] as const;
 
+export type LinkingTable = (typeof linkingTables)[number];
+
 /** Table -> the ids of the records that a merge moved. */
-export type MovedLinks = Readonly<Partial<Record<(typeof linkingTables)[number], string[]>>>;
+export type MovedLinks = Readonly<Partial<Record<LinkingTable, string[]>>>;
 
 /** A merge that has not been undone. */
 export interface ContactMerge {
@@ -67,14 +69,17 @@ export const markUndone = async (db: TenantDb, id: string): Promise<void> => {
 
 /** A move of the records that refer to one contact to another one. */
 interface LinkMove {
-  readonly table: (typeof linkingTables)[number];
+  readonly table: LinkingTable;
   readonly from: string;
   readonly to: string;
   /** Only these records. Default: all that are not deleted. */
   readonly ids?: readonly string[] | undefined;
 }
 
-/** Moves records, each with a new version and an entry in its history; returns their ids. */
+/**
+ * Moves records, each with a new version and an entry in its history; returns their ids. They are locked in the order
+ * of their ids, as in batches.
+ */
 export const moveLinks = async (
   db: TenantDb,
   { table, from, to, ids }: LinkMove,
@@ -86,11 +91,16 @@ export const moveLinks = async (
     from: sql`changed`,
     changes: sql`jsonb_build_object('contact_id', jsonb_build_array(${from}::text, ${to}::text))`,
   });
+  const links = raw(`tenant_crm.${table}`);
   const rows = await db.query<{ id: string }>(sql`
-    WITH changed AS (
-      UPDATE ${raw(`tenant_crm.${table}`)}
-      SET contact_id = ${to}::uuid, version = version + 1, updated_at = ${new Date()}
+    WITH locked AS MATERIALIZED (
+      SELECT id FROM ${links}
       WHERE tenant_id = ${db.tenantId}::uuid AND contact_id = ${from}::uuid AND ${which}
+      ORDER BY id FOR NO KEY UPDATE
+    ), changed AS (
+      UPDATE ${links}
+      SET contact_id = ${to}::uuid, version = version + 1, updated_at = ${new Date()}
+      WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(ARRAY(SELECT id FROM locked))
       RETURNING id, version
     ), recorded AS (${recorded})
     SELECT id FROM changed`);

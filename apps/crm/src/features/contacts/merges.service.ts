@@ -9,6 +9,7 @@ import {
   findMerge,
   insertMerge,
   isLiveCompany,
+  type LinkingTable,
   linkingTables,
   lockContacts,
   type MovedLinks,
@@ -68,9 +69,7 @@ export const createContactMerges = (database: Database): ContactMerges => {
     }
   };
 
-  const moveAll = async (
-    move: (table: (typeof linkingTables)[number]) => Promise<string[]>,
-  ): Promise<MovedLinks> => {
+  const moveAll = async (move: (table: LinkingTable) => Promise<string[]>): Promise<MovedLinks> => {
     const moved: [string, string[]][] = [];
     for (const table of linkingTables) moved.push([table, await move(table)]);
     return Object.fromEntries(moved);

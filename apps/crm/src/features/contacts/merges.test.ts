@@ -1,3 +1,4 @@
+import { collide } from '../../testing/collisions.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 import { linkingTables } from './merges.repository.ts';
 
@@ -119,6 +120,93 @@ describe('Merging a contact into another one', () => {
     expect([...left[0].tags].sort()).toEqual(['0', '1', '2', '3', '4']);
     expect((await logsOf(left[0].id)).sort()).toEqual([...logs].sort());
   });
+});
+
+describe('While a merge is not committed', () => {
+  /** Starts a merge, then a request when the merge has moved all records; returns both responses. */
+  const during = (id: string, other: string, request: () => PromiseLike<{ status: number }>) =>
+    collide<{ status: number }>(
+      crm().context.pool,
+      { text: 'LOCK TABLE tenant_crm.contact_merges IN SHARE MODE' },
+      [() => merge(id, other), request],
+    );
+
+  test.each(['communication-logs', 'tasks'])(
+    '%s that refer to the merged contact wait, and are refused',
+    async (resource) => {
+      const [id, other] = [await contact(one), await contact(two)];
+      const body = { kind: 'note', title: 'A', contact_id: other };
+      const { kind, title, contact_id } = body;
+      const fields = resource === 'tasks' ? { title, contact_id } : { kind, contact_id };
+      const create = () => post(`/api/crm/${resource}`, fields);
+      expect((await during(id, other, create)).map(({ status }) => status)).toEqual([200, 422]);
+      const existing = await post(`/api/crm/${resource}`, { ...fields, contact_id: id }).expect(
+        201,
+      );
+      const third = await contact({});
+      const url = `/api/crm/${resource}/${existing.body.data.id}`;
+      const move = () => put(url, { contact_id: third });
+      expect((await during(id, third, move)).map(({ status }) => status)).toEqual([200, 422]);
+    },
+  );
+
+  test.each(['communication-logs', 'tasks'])(
+    'restored %s of the merged contact wait, and belong to the survivor',
+    async (resource) => {
+      const [id, other] = [await contact(one), await contact(two)];
+      const linked = resource === 'tasks' ? await task(other) : await log(other);
+      const url = `/api/crm/${resource}/${linked}`;
+      await remove(url).expect(204);
+      const restore = () => post(`${url}/restore`);
+      expect((await during(id, other, restore)).map(({ status }) => status)).toEqual([200, 200]);
+      expect((await get(url)).body.data.contact_id).toBe(id);
+    },
+  );
+
+  test('batches of its tasks in another order wait for it, and it for them', async () => {
+    const [id, other] = [await contact(one), await contact(two)];
+    const ids = [await task(other), await task(other), await task(other)];
+    const [first, second, third] = ids;
+    // The newest task has the lowest id.
+    const { pool } = crm().context;
+    for (const [age, of] of ids.entries()) {
+      const text = `UPDATE tenant_crm.tasks SET created_at = now() - $1 * interval '1 day' WHERE id = $2`;
+      await pool.query(text, [age, of]);
+    }
+    const operations = [first, third].map((of) => ({ op: 'update', id: of, body: { title: 'B' } }));
+    const answers = await collide<{ status: number }>(
+      pool,
+      { text: 'SELECT id FROM tenant_crm.tasks WHERE id = $1 FOR UPDATE', values: [second] },
+      [() => merge(id, other), () => post('/api/crm/tasks/batch', { operations, atomic: true })],
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  });
+});
+
+describe('A record in the trash when its contact is merged', () => {
+  test.each(['communication-logs', 'tasks'])(
+    'is restored to the last survivor, and goes back when merges are undone: %s',
+    async (resource) => {
+      const [first, second, third] = [await contact(one), await contact(two), await contact({})];
+      const linked = resource === 'tasks' ? await task(first) : await log(first);
+      const url = `/api/crm/${resource}/${linked}`;
+      const owner = async () => (await get(url).expect(200)).body.data.contact_id;
+      await remove(url).expect(204);
+      await merge(second, first).expect(200);
+      await merge(third, second).expect(200);
+      await post(`${url}/restore`).expect(200);
+      expect(await owner()).toBe(third);
+      const [change] = (await get(`${url}/history`)).body.data;
+      expect(change).toMatchObject({
+        action: 'restore',
+        changes: { contact_id: { from: first, to: third } },
+      });
+      await unmerge(third, second).expect(200);
+      expect(await owner()).toBe(second);
+      await unmerge(second, first).expect(200);
+      expect(await owner()).toBe(first);
+    },
+  );
 });
 
 describe('Undoing a merge', () => {

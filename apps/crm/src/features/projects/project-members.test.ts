@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { collide } from '../../testing/collisions.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-const { caller, get, post, put, remove } = tenantForEachTest();
+const { caller, crm, get, post, put, remove } = tenantForEachTest();
 const path = '/api/crm/projects';
 
 let made = 0;
@@ -156,4 +157,26 @@ test('Members are read with projects.view and changed with projects.update', asy
   await get(`${project}/members`, reader).expect(200);
   const { body } = await post(`${project}/members`, { user_id: randomUUID() }, reader).expect(403);
   expect(body.required_permission).toBe('tenant.acme.crm.projects.update');
+});
+
+describe('A new owner and a change of their membership at the same moment wait for each other:', () => {
+  test.each([
+    ['a role', 200],
+    ['a removal', 409],
+  ])('%s', async (what, status) => {
+    const { project, owner } = await owned();
+    const { id } = await joined({ project, owner }, 'viewer');
+    const member = `${project}/members/${id}`;
+    const answers = await collide<{ status: number }>(
+      crm().context.pool,
+      // The change of the owner has locked the project when it adds to the history.
+      { text: 'LOCK TABLE tenant_crm.record_changes IN SHARE MODE' },
+      [
+        () => put(project, { owner_id: id }, owner),
+        () => (what === 'a role' ? put(member, { role: 'manager' }, owner) : remove(member, owner)),
+      ],
+    );
+    expect(answers.map((answer) => answer.status)).toEqual([200, status]);
+    expect((await get(member, owner)).body.data.role).toBe('manager');
+  });
 });

@@ -1,11 +1,9 @@
 import type { TenantDb } from '../../database.ts';
-import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
+import { followMerges } from '../contacts/merged-contacts.ts';
 import { requireContributor } from '../projects/projects.roles.ts';
 import { gapAtEnd, gapBehind, isTaken, lockColumn, rankWithin } from './board-column.ts';
 import type { Status } from './tasks.schema.ts';
-
-const { sql } = Prisma;
 
 interface Context {
   readonly caller: Caller;
@@ -83,15 +81,18 @@ export const placeUpdated = async (
   return { rank, completed_at: completedAt };
 };
 
-/** A restored task gets its former place, or the one behind it if that is taken. */
-export const placeRestored = async (context: RowContext): Promise<void> => {
+/**
+ * A restored task gets its former place, or the one behind it if that is taken, and the contact that its own has been
+ * merged into.
+ */
+export const placeRestored = async (
+  context: RowContext & { readonly row: { readonly contact_id: string | null } },
+): Promise<Placed & { readonly contact_id: string | null }> => {
   const { db, row } = context;
   await checkChange(context);
+  const contact_id = await followMerges(db, 'tasks', row);
   const column = { projectId: row.project_id, status: row.status };
   await lockColumn(db, column);
-  if (!(await isTaken(db, column, row.rank))) return;
-  const rank = rankWithin(await gapBehind(db, column, row.rank));
-  await db.query(sql`
-    UPDATE tenant_crm.tasks SET rank = ${rank}
-    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${row.id}::uuid`);
+  if (!(await isTaken(db, column, row.rank))) return { contact_id };
+  return { contact_id, rank: rankWithin(await gapBehind(db, column, row.rank)) };
 };

@@ -1,3 +1,4 @@
+import { collide } from '../../testing/collisions.ts';
 import { boardsOf, tasksPath } from '../../testing/tasks.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 
@@ -151,5 +152,30 @@ describe('Tasks', () => {
     const withoutPermission = caller({ lacking: ['tasks.export'] });
     const { body } = await get(`${tasksPath}/export`, withoutPermission).expect(403);
     expect(body.required_permission).toMatch(/tasks\.export$/);
+  });
+});
+
+describe('Batches that use the columns of a board in opposite orders', () => {
+  const batchOf = (operations: readonly object[]) =>
+    post(`${tasksPath}/batch`, { operations, atomic: true });
+
+  test.each(['create', 'update'])('wait for each other: %s', async (op) => {
+    const projectId = await project();
+    const operation = async (status: string) => {
+      const title = `To ${status}`;
+      if (op === 'create') return { op, body: { title, status, project_id: projectId } };
+      const id = await task({ title, status: 'review', project_id: projectId });
+      return { op, id, body: { status } };
+    };
+    const forwards = [await operation('todo'), await operation('done')];
+    const backwards = [await operation('done'), await operation('todo')];
+    const answers = await collide<{ status: number }>(
+      crm().context.pool,
+      // Each batch has locked its first column when it writes a task.
+      { text: 'LOCK TABLE tenant_crm.tasks IN SHARE MODE' },
+      [() => batchOf(forwards), () => batchOf(backwards)],
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect((await get(`${tasksPath}?project_id=${projectId}`)).body.meta.total).toBe(4);
   });
 });

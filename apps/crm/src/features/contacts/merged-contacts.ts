@@ -1,0 +1,31 @@
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { LinkingTable } from './merges.repository.ts';
+
+const { sql } = Prisma;
+
+/**
+ * The contact that a deleted record about a contact belongs to when it is restored: the one that its contact has been
+ * merged into, if it has. Undoing the merge gives it back.
+ */
+export const followMerges = async (
+  db: TenantDb,
+  table: LinkingTable,
+  { id, contact_id: contactId }: { readonly id: string; readonly contact_id: string | null },
+): Promise<string | null> => {
+  let current = contactId;
+  while (current !== null) {
+    // Waits for a merge of the contact that has not been committed.
+    await db.query(sql`
+      SELECT id FROM tenant_crm.contacts
+      WHERE tenant_id = ${db.tenantId}::uuid AND id = ${current}::uuid FOR KEY SHARE`);
+    const [merge] = await db.query<{ survivor_id: string }>(sql`
+      UPDATE tenant_crm.contact_merges
+      SET moved = jsonb_set(moved, ARRAY[${table}], coalesce(moved -> ${table}, '[]') || to_jsonb(${id}::text))
+      WHERE tenant_id = ${db.tenantId}::uuid AND merged_id = ${current}::uuid AND undone_at IS NULL
+      RETURNING survivor_id`);
+    if (!merge) break;
+    current = merge.survivor_id;
+  }
+  return current;
+};
