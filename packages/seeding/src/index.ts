@@ -1,3 +1,5 @@
+export { contactRows } from './contact-rows.ts';
+export { copyRows, type Row } from './copy.ts';
 export { openPool } from './pool.ts';
 export { silentProgress, terminalProgress } from './progress.ts';
 export { type Seeded, type SeedOptions, seed } from './seed.ts';

@@ -1,10 +1,22 @@
 import type { ScaleScenario } from '../../scale/bench.ts';
+import { board, reorders } from './board.ts';
+import { historyOfUpdates } from './history.ts';
+import { contactImport } from './import.ts';
 import { companyLists, contactLists } from './lists.ts';
 import { searchScenario } from './search.ts';
+import { timeEntryExport, timeEntrySummary } from './time-entries.ts';
+import { timelines } from './timelines.ts';
 
 /** What `--scale` measures, in this order; scenarios that change much data come last. */
 export const scaleScenarios: readonly ScaleScenario[] = [
   contactLists,
   companyLists,
   searchScenario,
+  timelines,
+  board,
+  timeEntrySummary,
+  timeEntryExport,
+  historyOfUpdates,
+  reorders,
+  contactImport,
 ];
