@@ -68,6 +68,8 @@ export const errorCodes = {
   address_taken: 'Another account has this email address.',
   last_administrator: 'The system would be left without an administrator.',
   last_owner: 'The tenant or the channel would be left without an owner.',
+  recall_expired:
+    'The time in which the message could be recalled, a setting of the tenant, is over.',
   idempotency_key_in_use: 'A request with the same Idempotency-Key is still running.',
   idempotency_key_reused: 'The Idempotency-Key was used for another request.',
   precondition_failed: 'The resource has changed since it was read.',

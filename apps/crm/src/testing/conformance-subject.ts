@@ -29,6 +29,12 @@ const newEntryFields = () => {
   return { started_at, minutes, ended_at: undefined, user_id: undefined, task_id: undefined };
 };
 
+/** Another emoji each time: the smileys are consecutive. */
+const reactionFields = () => {
+  keys += 1;
+  return { emoji: String.fromCodePoint(0x1f600 + (keys % 64)) };
+};
+
 /** A batch that creates one record. */
 const batchOf = (fields: object, text: string) => (): object => {
   keys += 1;
@@ -48,6 +54,7 @@ export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => (
     updateCustomField: () => ({ is_required: false }),
     // A message of the same channel.
     createMessage: () => ({ thread_root_id: undefined }),
+    createReaction: reactionFields,
     createImport: () => ({ resource: 'contacts', mapping: '{}', file: 'first_name\nAda\n' }),
     batchContacts: batchOf({ first_name: 'Ada' }, 'notes'),
     batchCompanies: batchOf({ name: 'Engines' }, 'notes'),

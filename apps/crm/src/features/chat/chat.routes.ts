@@ -3,9 +3,11 @@ import { channelRoutes } from './channels.routes.ts';
 import type { Chat } from './chat.service.ts';
 import { messageRoutes } from './messages.routes.ts';
 import { participantRoutes } from './participants.routes.ts';
+import { reactionRoutes } from './reactions.routes.ts';
 
-export const chatRoutes = ({ channels, participants, messages }: Chat): RouteTable => ({
+export const chatRoutes = ({ channels, participants, messages, reactions }: Chat): RouteTable => ({
   ...channelRoutes(channels),
   ...participantRoutes(participants),
   ...messageRoutes(messages),
+  ...reactionRoutes(reactions),
 });

@@ -2,10 +2,10 @@ import { declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { channel } from './channels.kind.ts';
 import {
-  announceMessage,
   checkDeletion,
   checkRestoration,
   editMessage,
+  followMessage,
   prepareMessage,
 } from './messages.rules.ts';
 import { Message, MessageInput, MessageUpdate } from './messages.schema.ts';
@@ -24,6 +24,8 @@ export const message = declareKind({
   create: MessageInput,
   update: MessageUpdate,
   answer: Message,
+  // The service of the messages reads them.
+  computed: { reactions: () => [] },
   parent: { kind: channel, column: 'channel_id' },
   sort: { position: 'position' },
   defaultSort: '-position',
@@ -34,7 +36,7 @@ export const message = declareKind({
     delete: (context) => checkDeletion(context),
     restore: (context) => checkRestoration(context),
   },
-  follow: (change) => announceMessage(change),
+  follow: (change) => followMessage(change),
 });
 
 export type Messages = RecordsOf<typeof message>;

@@ -39,6 +39,14 @@ export const recountReply = async (
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${rootId}::uuid`);
 };
 
+/** Removes the texts of a recalled message, and whom they mentioned, from its history. */
+export const forgetTexts = async (db: TenantDb, messageId: string): Promise<void> => {
+  await db.query(sql`
+    UPDATE tenant_crm.record_changes SET changes = changes - 'body' - 'mentions'
+    WHERE tenant_id = ${db.tenantId}::uuid AND table_name = 'messages'
+      AND record_id = ${messageId}::uuid`);
+};
+
 /** The part of a channel's messages that a caller requests. */
 export interface MessageRequest {
   /** Only messages at lower positions, the nearest ones. */

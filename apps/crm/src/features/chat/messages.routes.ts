@@ -4,6 +4,7 @@ import { createFrame } from '../../records/route-frame.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { MessageList, MessageQuery, messagePaging } from './message-list.ts';
 import { message } from './messages.kind.ts';
+import { pinMessage, recallMessage, unpinMessage } from './messages.rules.ts';
 import type { MessageService } from './messages.service.ts';
 
 export const messageRoutes = (service: MessageService): RouteTable => {
@@ -40,6 +41,25 @@ export const messageRoutes = (service: MessageService): RouteTable => {
     }),
     restoreMessage: routes.restore({
       description: 'Only its author and owners of the channel can.',
+    }),
+    recallMessage: routes.action({
+      name: 'recall',
+      summary: 'Recall a message',
+      description:
+        "Removes its text, also from the history. Only its author can, within the time that the tenant's settings allow.",
+      problems: { 409: 'The time is over (`recall_expired`), or the message is recalled already' },
+      rule: recallMessage,
+    }),
+    pinMessage: routes.action({
+      name: 'pin',
+      summary: 'Pin a message to its channel',
+      problems: { 409: 'The message is recalled' },
+      rule: pinMessage,
+    }),
+    unpinMessage: routes.action({
+      name: 'unpin',
+      summary: 'Unpin a message',
+      rule: unpinMessage,
     }),
     listMessageHistory: routes.history(),
   };

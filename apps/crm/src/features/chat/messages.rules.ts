@@ -2,10 +2,12 @@ import { HttpError, invalidField, notFound } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
+import { readSettings } from '../settings/settings.service.ts';
 import { takePosition } from './channels.repository.ts';
 import { appendEvent, type ChatEventType } from './chat-events.ts';
+import { storeMentions } from './mentions.repository.ts';
 import { mentionsIn } from './mentions.ts';
-import { addReply, recountReply } from './messages.repository.ts';
+import { addReply, forgetTexts, recountReply } from './messages.repository.ts';
 import { addParticipants, roleIn } from './participants.repository.ts';
 
 interface Context {
@@ -23,6 +25,10 @@ export interface MessageState {
   readonly client_id: string | null;
   readonly thread_root_id: string | null;
   readonly recalled_at: Date | null;
+  readonly pinned_at: Date | null;
+  readonly created_at: Date;
+  readonly deleted_at: Date | null;
+  readonly mentions: readonly string[];
 }
 
 interface RowContext extends Context {
@@ -75,13 +81,45 @@ export const requireAuthor = (context: RowContext): void => {
   throw new HttpError(403, 'not_the_author', 'Only the author of the message can do this.');
 };
 
+const assertNotRecalled = ({ row }: RowContext): void => {
+  if (row.recalled_at) throw new HttpError(409, 'conflict', 'The message is recalled.');
+};
+
 /** Authors edit their messages, unless they have recalled them. */
 export const editMessage = (change: { readonly body?: string }, context: RowContext) => {
   requireAuthor(context);
-  if (context.row.recalled_at) throw new HttpError(409, 'conflict', 'The message is recalled.');
+  assertNotRecalled(context);
   if (change.body === undefined) return {};
   return { edited_at: new Date(), mentions: mentionsIn(change.body) };
 };
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Authors recall their messages within the time that the tenant has set, and nobody reads them afterwards. Later,
+ * this is a 409 `recall_expired`.
+ */
+export const recallMessage = async (context: RowContext) => {
+  requireAuthor(context);
+  assertNotRecalled(context);
+  const { db, row } = context;
+  const { message_recall_minutes: minutes } = await readSettings(db);
+  if (Date.now() - row.created_at.getTime() >= minutes * MINUTE_MS) {
+    const message = `A message can be recalled within ${minutes} minutes.`;
+    throw new HttpError(409, 'recall_expired', message);
+  }
+  return { body: null, mentions: [], recalled_at: new Date(), pinned_at: null, pinned_by: null };
+};
+
+/** Pins a message; one that is pinned stays as it is. */
+export const pinMessage = (context: RowContext) => {
+  assertNotRecalled(context);
+  const { caller, row } = context;
+  return row.pinned_at ? {} : { pinned_at: new Date(), pinned_by: caller.userUuid };
+};
+
+export const unpinMessage = ({ row }: RowContext) =>
+  row.pinned_at ? { pinned_at: null, pinned_by: null } : {};
 
 /** Authors and owners of the channel delete and restore a message; the thread counts its replies. */
 const requireAuthorOrOwner = async (context: RowContext): Promise<void> => {
@@ -105,14 +143,23 @@ const events: Readonly<Record<string, ChatEventType>> = {
   update: 'message.updated',
   delete: 'message.deleted',
   restore: 'message.restored',
+  recall: 'message.recalled',
+  pin: 'message.pinned',
+  unpin: 'message.unpinned',
 };
 
-/** Adds the event of a change. */
-export const announceMessage = async ({
+/** Stores whom a changed message mentions, removes what was recalled from the history, and adds the event. */
+export const followMessage = async ({
   action,
   db,
+  before,
   row,
-}: RowContext & { readonly action: string }): Promise<void> => {
+}: RowContext & {
+  readonly action: string;
+  readonly before: MessageState | undefined;
+}): Promise<void> => {
+  await storeMentions(db, before, row);
+  if (action === 'recall') await forgetTexts(db, row.id);
   const type = events[action];
   if (!type) throw new TypeError(`A message has no event for ${action}.`);
   const { id: message_id, channel_id: channelId, position, thread_root_id } = row;

@@ -1,4 +1,5 @@
 import {
+  bool,
   described,
   int,
   list,
@@ -34,6 +35,15 @@ export const MessageInput = named(
 
 export const MessageUpdate = named('MessageUpdate', shape({ body: optional(body) }));
 
+const ReactionCount = named(
+  'ReactionCount',
+  shape({
+    emoji: rawText(40),
+    count: described(int(1, Number.MAX_SAFE_INTEGER), 'How many users have reacted with it'),
+    is_own: described(bool(), 'Whether the caller is one of them'),
+  }),
+);
+
 export const Message = named(
   'Message',
   shape({
@@ -56,6 +66,7 @@ export const Message = named(
     recalled_at: nullable(time()),
     pinned_at: nullable(time()),
     pinned_by: nullable(uuid()),
+    reactions: list(ReactionCount),
     created_at: time(),
     updated_at: time(),
   }),

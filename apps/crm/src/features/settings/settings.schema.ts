@@ -32,6 +32,10 @@ export const settings = {
     default: [1, 2, 3, 4, 5],
     description: 'The working days as ISO 8601 weekdays: 1 is Monday, 7 is Sunday.',
   }),
+  message_recall_minutes: setting(int(0, 10_080), {
+    default: 15,
+    description: 'How long authors can recall a chat message, in minutes; 0: not at all.',
+  }),
 };
 
 type Declared = typeof settings;
