@@ -70,7 +70,8 @@ export const validate = <F extends Field>(
 export const textValue = ({ json }: Field, value: string): unknown => {
   const type = [json.type].flat()[0];
   if (type === 'integer' && /^-?\d+$/.test(value)) return Number(value);
-  if (type === 'number' && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
+  // As JSON writes numbers: 1e-7.
+  if (type === 'number' && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value)) return Number(value);
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   return value;
 };

@@ -59,19 +59,25 @@ const memberOf = (row: Row, name: string): unknown => {
   return (object as Row)[inner.join('.')];
 };
 
-/** CSV has no lists and objects, so a cell contains them as JSON. */
-const cell = (value: unknown): unknown => (isScalar(value) ? value : JSON.stringify(value));
+/** What spreadsheets evaluate, also after an apostrophe that an export may have put before it. */
+const FORMULA = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 
 /**
- * Lines of CSV (RFC 4180). Spreadsheets evaluate texts that begin with = + - @ as formulas, so these get a
- * leading apostrophe (OWASP, CSV injection); numbers are unchanged.
+ * CSV has no lists and objects, so a cell contains them as JSON. Spreadsheets evaluate texts that begin with = + - @ as
+ * formulas, so these get a leading apostrophe (OWASP, CSV injection), as do those that have one already: whoever reads
+ * the file can remove one and has the text. Numbers are unchanged.
  */
+const cell = (value: unknown): unknown => {
+  const content = isScalar(value) ? value : JSON.stringify(value);
+  return typeof content === 'string' && FORMULA.test(content) ? `'${content}` : content;
+};
+
+/** Lines of CSV (RFC 4180). */
 const csvLines = (rows: readonly (readonly unknown[])[]): string =>
   stringify(
     rows.map((row) => row.map(cell)),
     {
       record_delimiter: '\r\n',
-      escape_formulas: true,
       cast: { date: (value) => value.toISOString(), boolean: (value) => `${value}` },
     },
   );

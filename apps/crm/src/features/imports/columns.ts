@@ -76,9 +76,11 @@ export const assignColumns = (
   return { ok: true, columns };
 };
 
-/** Exports put an apostrophe before cells that spreadsheets would evaluate; see `listExports`. */
-const withoutEscape = (cell: string): string =>
-  cell.startsWith("'") && /^'[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/.test(cell) ? cell.slice(1) : cell;
+/** The text of a cell: exports put an apostrophe before those that spreadsheets would evaluate; see `listExports`. */
+export const withoutEscape = (cell: string): string =>
+  cell.startsWith("'") && /^'+[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/.test(cell)
+    ? cell.slice(1)
+    : cell;
 
 const typeOf = ({ json }: Field): unknown => {
   const { type, anyOf } = json;

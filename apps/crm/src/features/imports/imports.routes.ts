@@ -15,6 +15,7 @@ import type { Database } from '../../database.ts';
 import { record, route } from '../../http.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { tagged } from '../../records/versions.ts';
+import { withoutEscape } from './columns.ts';
 import { delimiters, encodings } from './csv.ts';
 import { hasEnded } from './import-status.ts';
 import { duplicateRules, type Imports, importableResources, importKind } from './imports.kind.ts';
@@ -134,7 +135,7 @@ export const importRoutes = ({ imports, upload, database }: Dependencies): Route
             yield rows.map(({ row_number, errors, cells }) => [
               row_number,
               errors.join('; '),
-              ...cells,
+              ...cells.map(withoutEscape),
             ]);
           }
         };

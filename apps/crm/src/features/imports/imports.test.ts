@@ -64,6 +64,17 @@ test('The rows of a file become contacts; those with errors can be downloaded, c
   expect(await importFile(corrected)).toMatchObject({ rows_created: 1, rows_failed: 0 });
 });
 
+test('Failed rows that begin like formulas can be imported as they are downloaded', async () => {
+  const names = ['=1', "'=1", "''=1"];
+  const rows = names.map((name) => `${name},x`).join('\n');
+  const { id, ...counts } = await importFile(`first_name,email\n${rows}\n`);
+  expect(counts).toMatchObject({ rows_failed: 3 });
+  const { text } = await get(`/api/crm/imports/${id}/failures`).expect(200);
+  await importFile(text.replaceAll(',x\r\n', ',\r\n'));
+  const found = (await contacts()).map(({ first_name }) => first_name);
+  expect(found.toSorted()).toEqual(["'=1", '=1', '=1']);
+});
+
 test('What contacts and companies are exported as can be imported in another tenant', async () => {
   for (const [path, record] of [
     [
