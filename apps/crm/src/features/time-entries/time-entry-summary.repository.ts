@@ -70,12 +70,17 @@ export const summarize = async (
       : raw(columnOf[group]),
   );
   const grouped = raw(by.map((group) => columnOf[group]).join(', '));
+  // The planner expects as many days as entries and would sort all of these. It knows nothing of a column of a
+  // subquery that it cannot merge, and then expects few.
+  const fence = by.includes('day') ? sql`OFFSET 0` : Prisma.empty;
   return db
     .read<SummaryRow>(sql`
-      SELECT ${join(selected)}, count(*)::int AS entries, sum(minutes)::bigint AS minutes,
+      SELECT ${grouped}, count(*)::int AS entries, sum(minutes)::bigint AS minutes,
         coalesce(sum(minutes) FILTER (WHERE billable), 0)::bigint AS billable_minutes
-      FROM ${raw(`${db.readSchema}.time_entries`)}
-      WHERE ${join(conditions, ' AND ')}
+      FROM (
+        SELECT ${join(selected)}, minutes, billable FROM ${raw(`${db.readSchema}.time_entries`)}
+        WHERE ${join(conditions, ' AND ')} ${fence}
+      ) AS entry
       GROUP BY ${grouped} ORDER BY ${grouped} LIMIT ${limit}`)
     .catch(refuseTimeZone);
 };

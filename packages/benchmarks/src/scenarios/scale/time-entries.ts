@@ -16,12 +16,15 @@ const groups = {
 type Group = keyof typeof groups;
 
 const summaryOf = (group: Group): string => `
-  SELECT ${groups[group]} AS ${group}, count(*)::int AS entries, sum(minutes)::bigint AS minutes,
+  SELECT "${group}", count(*)::int AS entries, sum(minutes)::bigint AS minutes,
     coalesce(sum(minutes) FILTER (WHERE billable), 0)::bigint AS billable_minutes
-  FROM tenant_crm.time_entries
-  WHERE tenant_id = $1 AND deleted_at IS NULL AND minutes IS NOT NULL
-    AND started_at >= $2::date::timestamp AT TIME ZONE 'UTC'
-    AND started_at < ($3::date + 1)::timestamp AT TIME ZONE 'UTC'
+  FROM (
+    SELECT ${groups[group]} AS "${group}", minutes, billable FROM tenant_crm.time_entries
+    WHERE tenant_id = $1 AND deleted_at IS NULL AND minutes IS NOT NULL
+      AND started_at >= $2::date::timestamp AT TIME ZONE 'UTC'
+      AND started_at < ($3::date + 1)::timestamp AT TIME ZONE 'UTC'
+    ${group === 'day' ? 'OFFSET 0' : ''}
+  ) AS entry
   GROUP BY 1 ORDER BY 1`;
 
 interface Sum {
