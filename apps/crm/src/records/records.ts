@@ -9,7 +9,12 @@ import type { ListQuery, Narrowing } from './list-query.ts';
 import type { Page } from './listing.ts';
 import { type ColumnValues, presenter } from './row.ts';
 import { createAccess, type TenantSource } from './scope.ts';
-import { tenantConditions, withDeclaredChanges, withDeclaredValues } from './tenant-fields.ts';
+import {
+  keysIn,
+  tenantConditions,
+  withDeclaredChanges,
+  withDeclaredValues,
+} from './tenant-fields.ts';
 
 /** A record as responses show it, with its version. */
 export interface Versioned<Answer> {
@@ -131,7 +136,7 @@ export const createRecords = <T extends KindTypes>(
   const answersOf = async ({ tenantId }: T['caller'], rows: readonly Row[]): Promise<Answer[]> => {
     const answers = rows.map(present);
     if (!tenantFields) return answers;
-    return withDeclaredValues(tenantFields, source.forTenant(tenantId), answers);
+    return withDeclaredValues(tenantFields, source.forTenant(tenantId), answers, keysIn(rows));
   };
 
   const versionedAll = async (

@@ -8,6 +8,7 @@ import { readNarrowedList } from './narrowed-list.ts';
 import { type Cause, createDifferences, recordChanges } from './record-changes.ts';
 import { columnsOf } from './row.ts';
 import { searchCondition } from './search.ts';
+import { keysColumn } from './tenant-fields.ts';
 import { lockUntilEnd } from './transaction-lock.ts';
 import { readWholeList } from './whole-list.ts';
 
@@ -89,11 +90,14 @@ export const keptCount = (
 /** The repository of a kind. A violated constraint is a 422 that names the field. */
 export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepository<T> => {
   type Row = T['row'];
-  const { table: name, key, deletion, counted, countedBy, parent, jsonFields } = kind;
+  const { table: name, key, deletion, counted, countedBy, parent, jsonFields, tenantFields } = kind;
   const keptScopes = counted ? [...(parent ? [parent.column] : []), ...countedBy] : [];
   const table = raw(`tenant_crm.${name}`);
   const columns = columnsOf(kind);
   const selected = raw([...columns.keys()].join(', '));
+  /** The columns of lists and exports. */
+  const shown = ({ tenantId }: TenantDb): Prisma.Sql =>
+    tenantFields ? sql`${selected}, ${keysColumn(tenantFields, tenantId)}` : selected;
   /** The table that lists read; see `TenantDb.readSchema`. */
   const listed = (db: TenantDb): Prisma.Sql => raw(`${db.readSchema}.${name}`);
   const refuse = refuseViolation(kind);
@@ -172,7 +176,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
       const listing = {
         ...request,
         table: listed(db),
-        columns: selected,
+        columns: shown(db),
         tenant: sql`tenant_id = ${db.tenantId}::uuid`,
         live: join(base, ' AND '),
         sort: { column: raw(sort.column), descending: sort.descending },
@@ -192,7 +196,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
       const all = [...base, ...(await searched(db, base, search))];
       if (after !== undefined) all.push(sql`id > ${after}::uuid`);
       return db.read<Row>(sql`
-        SELECT ${selected} FROM ${listed(db)} WHERE ${join(all, ' AND ')} ORDER BY id LIMIT ${limit}`);
+        SELECT ${shown(db)} FROM ${listed(db)} WHERE ${join(all, ' AND ')} ORDER BY id LIMIT ${limit}`);
     },
 
     async find(db, scope, id, lock) {

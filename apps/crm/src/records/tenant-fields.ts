@@ -22,7 +22,9 @@ export interface TenantFields {
   readonly column: string;
   /** The fields that the tenant has declared, in their order. */
   declared(db: TenantDb): Promise<readonly TenantField[]>;
-  /** The same in the transaction of a change: they stay as they are until it ends. */
+  /** The keys of these fields in one text, separated by commas, as a subquery; null if there are none. */
+  declaredKeys(tenantId: string): Prisma.Sql;
+  /** The same as `declared` in the transaction of a change: they stay as they are until it ends. */
   declaredFor(change: TenantDb): Promise<readonly TenantField[]>;
 }
 
@@ -75,15 +77,29 @@ export const acceptValues = (
   return { [column]: { ...Object.fromEntries(kept), ...values } };
 };
 
+/** The name of the declared keys among a row's columns. No column of a record has a name that must be quoted. */
+const KEYS = '#keys';
+
+/** The column of `declaredKeys` in a statement that reads records, which then needs no second one. */
+export const keysColumn = ({ declaredKeys }: TenantFields, tenantId: string): Prisma.Sql =>
+  sql`${declaredKeys(tenantId)} AS ${raw(`"${KEYS}"`)}`;
+
+/** The declared keys that rows were read with; undefined if the statement did not read them. */
+export const keysIn = ([row]: readonly object[]): readonly string[] | undefined => {
+  const { [KEYS]: keys } = (row ?? {}) as { readonly [KEYS]?: string | null };
+  return keys === null ? [] : keys?.split(',');
+};
+
 /** The same records with the values of declared fields only: those of deleted ones may not be removed yet. */
 export const withDeclaredValues = async <A extends object>(
   { column, declared }: TenantFields,
   db: TenantDb,
   answers: A[],
+  declaredKeys?: readonly string[],
 ): Promise<A[]> => {
   const valuesOf = (answer: A): Values => (answer as Record<string, Values>)[column] ?? {};
   if (answers.every((answer) => Object.keys(valuesOf(answer)).length === 0)) return answers;
-  const keys = (await declared(db)).map(({ key }) => key);
+  const keys = declaredKeys ?? (await declared(db)).map(({ key }) => key);
   return answers.map((answer) => {
     const values = valuesOf(answer);
     const shown = keys.filter((key) => Object.hasOwn(values, key));

@@ -29,6 +29,12 @@ export const declarations = (db: TenantDb): Promise<DeclaredField[]> =>
     FROM tenant_crm.custom_fields
     WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL ORDER BY position, id`);
 
+/** The keys of these declarations, separated by commas. */
+export const declaredKeys = (tenantId: string): Prisma.Sql => sql`(
+  SELECT string_agg(key, ',' ORDER BY position, id) FROM tenant_crm.custom_fields
+  WHERE tenant_id = ${tenantId}::uuid AND deleted_at IS NULL
+)`;
+
 /** Removes the values of a field from the next contacts in the order of their ids; returns the last id. */
 export const removeNextValues = async (
   db: TenantDb,

@@ -1,5 +1,10 @@
 import type { TenantFields } from '../../records/tenant-fields.ts';
-import { type DeclaredField, declarations, lockDeclarations } from './custom-fields.repository.ts';
+import {
+  type DeclaredField,
+  declarations,
+  declaredKeys,
+  lockDeclarations,
+} from './custom-fields.repository.ts';
 import { valueField } from './field-types.ts';
 
 const fieldOf = ({
@@ -21,6 +26,7 @@ const fieldOf = ({
 export const customFields: TenantFields = {
   column: 'custom',
   declared: async (db) => (await declarations(db)).map(fieldOf),
+  declaredKeys,
   async declaredFor(change) {
     await lockDeclarations(change, 'shared');
     return (await declarations(change)).map(fieldOf);
