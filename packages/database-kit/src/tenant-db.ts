@@ -13,6 +13,15 @@ export interface QueryOptions {
   readonly planOnce?: boolean;
 }
 
+export interface ReadOptions extends QueryOptions {
+  /**
+   * Reads tables through indexes wherever one can be used, and does not compile the statement (`enable_seqscan` and
+   * `jit` of PostgreSQL). For statements that stop after some rows: a scan of a table that tenants share may read the
+   * rows of all others first. Ignored within a transaction, and if `planOnce` is given.
+   */
+  readonly byIndex?: boolean;
+}
+
 /**
  * Access to the rows of one tenant, in the database or in a transaction. Columns have their SQL names and are
  * parsed by `columnTypes`. Pass values for `jsonb` columns as JSON text; an array is an SQL array.
@@ -34,7 +43,7 @@ export interface TenantDb {
    * As `query`, for lists and exports: uses the pool's `planCacheMode`, and may use a replica that has this tenant's
    * last change.
    */
-  read<R>(statement: Statement, options?: QueryOptions): Promise<R[]>;
+  read<R>(statement: Statement, options?: ReadOptions): Promise<R[]>;
   /** Runs `work` in a transaction; in a transaction, as part of that one. Plans are kept as by `query`. */
   transaction<T>(work: (db: TenantDb) => Promise<T>): Promise<T>;
   /**
@@ -71,6 +80,7 @@ const enterTenant = (role: string, tenant: string): string =>
 
 const PLAN_ONCE = `set_config('plan_cache_mode', 'force_generic_plan', true),
   set_config('enable_sort', 'off', true)`;
+const BY_INDEX = `set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`;
 const KEEP_PLANS = "set_config('plan_cache_mode', 'auto', true)";
 
 /** The statements that precede each statement of a role, or of the connection's user. */
@@ -78,6 +88,7 @@ interface Preambles {
   readonly query: Preamble;
   readonly read: Preamble | undefined;
   readonly planOnce: Preamble;
+  readonly byIndex: Preamble;
 }
 
 const createPreambles = (role: string | undefined): Preambles => {
@@ -86,6 +97,7 @@ const createPreambles = (role: string | undefined): Preambles => {
       query: { name: 'keep_plans', text: `SELECT ${KEEP_PLANS}` },
       read: undefined,
       planOnce: { name: 'plan_once', text: `SELECT ${PLAN_ONCE}` },
+      byIndex: { name: 'by_index', text: `SELECT ${BY_INDEX}` },
     };
   }
   const enter = enterTenant(role, '$1');
@@ -93,7 +105,13 @@ const createPreambles = (role: string | undefined): Preambles => {
     query: { name: 'enter_tenant_keep_plans', text: `${enter}, ${KEEP_PLANS}` },
     read: { name: 'enter_tenant', text: enter },
     planOnce: { name: 'enter_tenant_plan_once', text: `${enter}, ${PLAN_ONCE}` },
+    byIndex: { name: 'enter_tenant_by_index', text: `${enter}, ${BY_INDEX}` },
   };
+};
+
+const preambleOfRead = (preambles: Preambles, options: ReadOptions = {}): Preamble | undefined => {
+  if (options.planOnce) return preambles.planOnce;
+  return options.byIndex ? preambles.byIndex : preambles.read;
 };
 
 /** The rows of a tenant in a transaction; nested transactions are part of it. */
@@ -145,9 +163,9 @@ class PooledTenantDb implements TenantDb {
     return rows as R[];
   }
 
-  async read<R>(statement: Statement, options?: QueryOptions): Promise<R[]> {
+  async read<R>(statement: Statement, options?: ReadOptions): Promise<R[]> {
     const { pool, replica, preambles } = this.#source;
-    const preamble = options?.planOnce ? preambles.planOnce : preambles.read;
+    const preamble = preambleOfRead(preambles, options);
     if (replica && (await replica.isCurrentFor(this.tenantId))) {
       try {
         return (await this.#send(replica.pool, statement, preamble)).rows as R[];

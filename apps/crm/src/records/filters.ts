@@ -12,18 +12,29 @@ export interface Filter<T = unknown, C extends string = string> {
   readonly field: Field<T>;
   /** A condition that reads a table must repeat the tenant. */
   condition(column: Prisma.Sql, value: T, tenantId: string): Prisma.Sql;
+  /** Whether an index of the column alone can count the rows that meet the condition. */
+  readonly isCountedByIndex?: boolean;
+  /** The kept number of the tenant's live rows that meet the condition, as a subquery. */
+  total?(value: T, tenantId: string): Prisma.Sql;
 }
 
 export type Filters<C extends string = string> = Readonly<Record<string, Filter<unknown, C>>>;
 
 type Make = <C extends string, T>(column: C, field: Field<T>) => Filter<T, C>;
 
+type Condition = (column: Prisma.Sql, value: unknown) => Prisma.Sql;
+
 const filter =
-  (condition: (column: Prisma.Sql, value: unknown) => Prisma.Sql): Make =>
+  (condition: Condition): Make =>
   (column, field) => ({ column, field, condition });
 
+/** A filter that a B-tree index serves. */
+const comparison =
+  (condition: Condition): Make =>
+  (column, field) => ({ column, field, condition, isCountedByIndex: true });
+
 /** The column equals the value. */
-export const equals: Make = filter((column, value) => sql`${column} = ${value}`);
+export const equals: Make = comparison((column, value) => sql`${column} = ${value}`);
 
 type Equal<N extends string> = { readonly [K in N]: Filter<unknown, K> };
 
@@ -43,10 +54,10 @@ export const equalTo = <F extends Fields, N extends keyof F & string>(
 export const has: Make = filter((column, value) => sql`${column} @> ${[value]}`);
 
 /** The column is at least the value. */
-export const from: Make = filter((column, value) => sql`${column} >= ${value}`);
+export const from: Make = comparison((column, value) => sql`${column} >= ${value}`);
 
 /** The column is at most the value. */
-export const to: Make = filter((column, value) => sql`${column} <= ${value}`);
+export const to: Make = comparison((column, value) => sql`${column} <= ${value}`);
 
 /** Filters by the timestamps that every record has. */
 export const timeFilters = {

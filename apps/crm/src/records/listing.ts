@@ -9,6 +9,11 @@ export interface ListRequest {
   readonly perPage: number;
   readonly sort: { readonly column: string; readonly descending: boolean };
   readonly conditions: readonly Prisma.Sql[];
+  /**
+   * How the live rows of the tenant that meet the conditions are counted best: the kept number as a subquery, or by
+   * an index. Without it, they are counted as they are found.
+   */
+  readonly total?: Prisma.Sql | 'by index' | undefined;
   readonly search: string;
   /** Whether to count all matches, including those beyond 10,000. */
   readonly exactTotal: boolean;

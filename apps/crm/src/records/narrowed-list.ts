@@ -5,6 +5,7 @@ import {
   type Counted,
   exactly,
   type Listing,
+  type ListRequest,
   offsetOf,
   ordered,
   type Page,
@@ -13,7 +14,7 @@ import {
   totalOf,
 } from './listing.ts';
 
-const { sql } = Prisma;
+const { empty, sql } = Prisma;
 
 /**
  * How many hits are counted unless the caller requests an exact total (decision C18). Pages beyond as many hits
@@ -28,44 +29,91 @@ const WALKED_EACH = 10;
 /** A list of the rows that match a condition. */
 interface Narrowed extends Listing {
   readonly narrowing: Prisma.Sql;
+  /** See `ListRequest`. */
+  readonly count?: ListRequest['total'];
 }
 
-/** More hits than a list can have. */
-const ALL = 2 ** 31 - 2;
+/** A part of the hits, in the order of the list. */
+interface Window {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+const hitsOf = ({ table, live, narrowing, sort }: Narrowed): Prisma.Sql =>
+  sql`SELECT id, ${sort.column} FROM ${table} WHERE ${live} AND ${narrowing}`;
+
+const partOf = (listing: Narrowed, { offset, limit }: Window): Prisma.Sql =>
+  sql`${ordered(listing)} LIMIT ${limit} OFFSET ${offset}`;
+
+/** The page of all hits, or the last page if they end before it. */
+const pageOf = (listing: Narrowed): Prisma.Sql => {
+  const { page, perPage } = listing;
+  return sql`${ordered(listing)} LIMIT ${perPage} OFFSET (
+    SELECT least(${offsetOf(page, perPage)}::bigint, greatest(${totalColumn} - 1, 0) / ${perPage} * ${perPage})
+    FROM counted
+  )`;
+};
 
 /**
- * Counts the hits, sorts them and returns the page (or the last page if the list ends before it) in one scan.
- * If there are more than `most` hits, stops and returns no rows. Without MATERIALIZED, the planner would read
- * the list in its order and expect to find 25 hits soon, which takes seconds if hits are rare.
+ * A part of many hits. Usually the first rows of the list contain enough of them; the result is shorter if they do
+ * not.
  */
-const scan = async <R>(
+const walk = (listing: Narrowed, window: Window): Prisma.Sql => {
+  const { table, live, narrowing } = listing;
+  return sql`
+    SELECT id FROM (
+      SELECT * FROM ${table} WHERE ${live}
+      ${ordered(listing)} LIMIT ${WALKED + WALKED_EACH * window.offset}
+    ) AS walked
+    WHERE ${narrowing} ${partOf(listing, window)}`;
+};
+
+/** The number of hits: exact up to `COUNTED`. */
+const countOf = ({ table, live, narrowing, count }: Narrowed): Prisma.Sql => {
+  if (count === undefined) return sql`(SELECT count(*)::int FROM hits)`;
+  if (count !== 'by index') return count;
+  return sql`(SELECT count(*)::int FROM (
+    SELECT FROM ${table} WHERE ${live} AND ${narrowing} LIMIT ${COUNTED + 1}
+  ) AS found)`;
+};
+
+interface Found<R> {
+  readonly total: number;
+  readonly rows: R[];
+}
+
+/** Runs a statement with the common table expressions `hits` and `counted`; `ids` are those of the rows. */
+const readFound = async <R>(
   db: TenantDb,
   listing: Narrowed,
-  most: number,
-): Promise<{ readonly total: number; readonly rows: R[] }> => {
-  const { table, columns, tenant, live, narrowing, sort, page, perPage } = listing;
-  const rows = await db.read<Counted<R> & { id: string | null }>(sql`
-    WITH hits AS MATERIALIZED (
-      SELECT id, ${sort.column} FROM ${table} WHERE ${live} AND ${narrowing} LIMIT ${most + 1}
-    ), counted AS (
-      SELECT count(*)::int AS ${totalColumn} FROM hits
-    ), page AS (
-      SELECT id FROM hits WHERE (SELECT ${totalColumn} FROM counted) <= ${most}
-      ${ordered(listing)} LIMIT ${perPage} OFFSET (
-        SELECT least(${offsetOf(page, perPage)}::bigint, greatest(${totalColumn} - 1, 0) / ${perPage} * ${perPage})
-        FROM counted
-      )
-    )
+  { hits, count, ids }: { hits: Prisma.Sql; count: Prisma.Sql; ids: Prisma.Sql },
+): Promise<Found<R>> => {
+  const { table, columns, tenant } = listing;
+  // Without MATERIALIZED, the planner would read the list in its order and expect to find 25 hits soon, which takes
+  // seconds if hits are rare. PostgreSQL does not run what is not needed.
+  const rows = await db.read<Counted<R> & { id: string | null }>(
+    sql`
+    WITH hits AS MATERIALIZED (${hits}),
+    counted AS MATERIALIZED (SELECT ${count} AS ${totalColumn})
     SELECT ${totalColumn}, ${columns} FROM counted
-    LEFT JOIN ${table} ON ${tenant} AND id = ANY(ARRAY(SELECT id FROM page)) ${ordered(listing)}`);
+    LEFT JOIN ${table} ON ${tenant} AND id = ANY(${ids}) ${ordered(listing)}`,
+    { byIndex: true },
+  );
   return { total: totalOf(rows), rows: rows.filter(({ id }) => id !== null) };
 };
 
-/** The page and the exact total if there are few hits; undefined if there are too many to count. */
-const pageOfFew = async <R>(db: TenantDb, listing: Narrowed): Promise<Page<R> | undefined> => {
-  const { total, rows } = await scan<R>(db, listing, COUNTED);
-  if (total > COUNTED) return undefined;
-  return exactly(listing, { rows, page: pageWithin(listing, total), total });
+/**
+ * The number of hits up to `COUNTED`, and the page if there are so few. If there are more: the rows of the page and
+ * one more, as far as the first rows of the list have them.
+ */
+const firstHits = <R>(db: TenantDb, listing: Narrowed, window: Window): Promise<Found<R>> => {
+  const limit = listing.count === undefined ? sql`LIMIT ${COUNTED + 1}` : empty;
+  return readFound<R>(db, listing, {
+    hits: sql`${hitsOf(listing)} ${limit}`,
+    count: countOf(listing),
+    ids: sql`CASE WHEN (SELECT ${totalColumn} FROM counted) <= ${COUNTED}
+      THEN ARRAY(SELECT id FROM hits ${pageOf(listing)}) ELSE ARRAY(${walk(listing, window)}) END`,
+  });
 };
 
 /**
@@ -73,44 +121,64 @@ const pageOfFew = async <R>(db: TenantDb, listing: Narrowed): Promise<Page<R> | 
  * Beyond the end, it returns the last page and the exact total.
  */
 const deepPage = async <R>(db: TenantDb, listing: Narrowed): Promise<Page<R>> => {
-  const { total, rows } = await scan<R>(db, listing, ALL);
+  const { total, rows } = await readFound<R>(db, listing, {
+    hits: hitsOf(listing),
+    count: sql`(SELECT count(*)::int FROM hits)`,
+    ids: sql`ARRAY(SELECT id FROM hits ${pageOf(listing)})`,
+  });
   const listed = exactly(listing, { rows, page: pageWithin(listing, total), total });
   if (listing.exactTotal || total <= COUNTED || listed.page < listing.page) return listed;
   return { ...listed, total: COUNTED, totalIsMinimum: true };
 };
 
-/**
- * Part of many hits, in order. Usually the first rows of the list contain enough hits. If they do not (for
- * example, a search for names with S in a list sorted by name), it is faster to find all hits and sort them.
- */
-const someOfMany = async <R>(
-  db: TenantDb,
-  listing: Narrowed,
-  { offset, limit }: { offset: number; limit: number },
-): Promise<R[]> => {
-  const { table, columns, tenant, live, narrowing, sort } = listing;
-  const part = sql`${ordered(listing)} LIMIT ${limit} OFFSET ${offset}`;
-  const met = await db.read<R>(sql`
-    SELECT ${columns} FROM (
-      SELECT * FROM ${table} WHERE ${live}
-      ${ordered(listing)} LIMIT ${WALKED + WALKED_EACH * offset}
-    ) AS walked
-    WHERE ${narrowing} ${part}`);
-  if (met.length === limit) return met;
-  return db.read<R>(sql`
-    WITH hits AS MATERIALIZED (
-      SELECT id, ${sort.column} FROM ${table} WHERE ${live} AND ${narrowing}
-    )
+/** A part of many hits, all of which are found and sorted. */
+const sortedHits = <R>(db: TenantDb, listing: Narrowed, window: Window): Promise<R[]> => {
+  const { table, columns, tenant } = listing;
+  return db.read<R>(
+    sql`
+    WITH hits AS MATERIALIZED (${hitsOf(listing)})
     SELECT ${columns} FROM ${table}
-    WHERE ${tenant} AND id = ANY(ARRAY(SELECT id FROM hits ${part})) ${ordered(listing)}`);
+    WHERE ${tenant} AND id = ANY(ARRAY(SELECT id FROM hits ${partOf(listing, window)}))
+    ${ordered(listing)}`,
+    { byIndex: true },
+  );
 };
 
-/** A page of many hits with a minimum as the total; undefined if the hits end before the page. */
-const pageOfMany = async <R>(db: TenantDb, listing: Narrowed): Promise<Page<R> | undefined> => {
+/** A page with an exact total, regardless of the number of hits. */
+const pageOfAll = <R>(db: TenantDb, listing: Narrowed): Promise<Page<R>> =>
+  db.snapshot(async (snapshot) => {
+    const { table, columns, tenant, live, narrowing, perPage } = listing;
+    const count = sql`(SELECT count(*)::int FROM ${table} WHERE ${live} AND ${narrowing})`;
+    const total = await readTotal(snapshot, count);
+    const page = pageWithin(listing, total);
+    const offset = offsetOf(page, perPage);
+    const window = { offset, limit: Math.min(perPage, total - offset) };
+    const rows = await snapshot.read<R>(sql`
+      SELECT ${columns} FROM ${table} WHERE ${tenant} AND id = ANY(ARRAY(${walk(listing, window)}))
+      ${ordered(listing)}`);
+    const isFull = rows.length === window.limit;
+    return exactly(listing, {
+      rows: isFull ? rows : await sortedHits<R>(snapshot, listing, window),
+      page,
+      total,
+    });
+  });
+
+/** One page of a list with a search or filters. */
+export const readNarrowedList = async <R>(db: TenantDb, listing: Narrowed): Promise<Page<R>> => {
   const { page, perPage } = listing;
-  const window = { offset: offsetOf(page, perPage), limit: perPage + 1 };
-  const rows = await someOfMany<R>(db, listing, window);
-  if (rows.length === 0) return undefined;
+  const offset = offsetOf(page, perPage);
+  if (offset > COUNTED) return deepPage<R>(db, listing);
+  const window = { offset, limit: perPage + 1 };
+  const found = await firstHits<R>(db, listing, window);
+  if (found.total <= COUNTED) {
+    return exactly(listing, { ...found, page: pageWithin(listing, found.total) });
+  }
+  if (listing.exactTotal) return pageOfAll<R>(db, listing);
+  const isFull = found.rows.length === window.limit;
+  // Names with S in a list sorted by name, for example, are all near its end.
+  const rows = isFull ? found.rows : await sortedHits<R>(db, listing, window);
+  if (rows.length === 0) return pageOfAll<R>(db, listing);
   return {
     rows: rows.slice(0, perPage),
     page,
@@ -119,25 +187,4 @@ const pageOfMany = async <R>(db: TenantDb, listing: Narrowed): Promise<Page<R> |
     totalIsMinimum: true,
     more: rows.length > perPage,
   };
-};
-
-/** A page with an exact total, regardless of the number of hits. */
-const pageOfAll = <R>(db: TenantDb, listing: Narrowed): Promise<Page<R>> =>
-  db.snapshot(async (snapshot) => {
-    const { table, live, narrowing, perPage } = listing;
-    const count = sql`(SELECT count(*)::int FROM ${table} WHERE ${live} AND ${narrowing})`;
-    const total = await readTotal(snapshot, count);
-    const page = pageWithin(listing, total);
-    const offset = offsetOf(page, perPage);
-    const window = { offset, limit: Math.min(perPage, total - offset) };
-    return exactly(listing, { rows: await someOfMany(snapshot, listing, window), page, total });
-  });
-
-/** One page of a list with a search or filters. */
-export const readNarrowedList = async <R>(db: TenantDb, listing: Narrowed): Promise<Page<R>> => {
-  const few = await pageOfFew<R>(db, listing);
-  if (few) return few;
-  if (offsetOf(listing.page, listing.perPage) > COUNTED) return deepPage<R>(db, listing);
-  const many = listing.exactTotal ? undefined : await pageOfMany<R>(db, listing);
-  return many ?? pageOfAll<R>(db, listing);
 };

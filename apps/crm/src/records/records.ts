@@ -6,7 +6,7 @@ import { columnSql } from './filters.ts';
 import { type RecordChange, readHistory } from './history.ts';
 import type { Kind, KindTypes, RowContext, TenantCaller, TypesOf } from './kind.ts';
 import type { ListQuery, Narrowing } from './list-query.ts';
-import type { Page } from './listing.ts';
+import type { ListRequest, Page } from './listing.ts';
 import { type ColumnValues, presenter } from './row.ts';
 import { createAccess, type TenantSource } from './scope.ts';
 import {
@@ -157,6 +157,18 @@ export const createRecords = <T extends KindTypes>(
     return one as Versioned<Answer>;
   };
 
+  /** How the list with these filters is counted best, if there is only one. */
+  const totalOf = (query: object, { tenantId }: TenantCaller): ListRequest['total'] => {
+    const given = query as Readonly<Record<string, unknown>>;
+    if (tenantFields && given[tenantFields.column] !== undefined) return undefined;
+    const used = Object.entries(kind.filters).filter(([name]) => given[name] !== undefined);
+    const [[name, filter] = [], ...others] = used;
+    if (name === undefined || !filter || others.length > 0) return undefined;
+    return (
+      filter.total?.(given[name], tenantId) ?? (filter.isCountedByIndex ? 'by index' : undefined)
+    );
+  };
+
   const conditionsOf = async (query: object, { tenantId }: TenantCaller): Promise<Prisma.Sql[]> => {
     const own = Object.entries(kind.filters).flatMap(([parameter, { column, condition }]) => {
       const value = query[parameter as keyof typeof query];
@@ -188,6 +200,7 @@ export const createRecords = <T extends KindTypes>(
           search: search.trim(),
           sort: sortOf(query.sort ?? kind.defaultSort),
           conditions: await conditionsOf(query, caller),
+          total: totalOf(query, caller),
           exactTotal: query.exact_total ?? false,
         });
         return { ...listed, rows: await answersOf(caller, listed.rows) };

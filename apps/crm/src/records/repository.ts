@@ -170,7 +170,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
     ...createManyRows(kind),
     columns,
 
-    async list(db, scope, { conditions, search, sort, ...request }) {
+    async list(db, scope, { conditions, search, sort, total, ...request }) {
       const base = [...withinList(db, scope), ...undeleted];
       const narrowing = [...conditions, ...(await searched(db, [...base, ...conditions], search))];
       const listing = {
@@ -182,12 +182,18 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
         sort: { column: raw(sort.column), descending: sort.descending },
       };
       if (narrowing.length > 0) {
-        return readNarrowedList<Row>(db, { ...listing, narrowing: join(narrowing, ' AND ') });
+        const { columns: own, condition, listCondition } = scope;
+        const isWhole = search === '' && !own && !condition && !listCondition;
+        return readNarrowedList<Row>(db, {
+          ...listing,
+          narrowing: join(narrowing, ' AND '),
+          count: isWhole ? total : undefined,
+        });
       }
-      const total = liveTotal(db, scope) ?? countOf(listing, scope);
+      const whole = liveTotal(db, scope) ?? countOf(listing, scope);
       // Few rows may meet a condition, so that reading the list in its order would take long.
-      return total
-        ? readWholeList<Row>(db, { ...listing, liveTotal: total })
+      return whole
+        ? readWholeList<Row>(db, { ...listing, liveTotal: whole })
         : readNarrowedList<Row>(db, { ...listing, narrowing: sql`TRUE`, exactTotal: true });
     },
 

@@ -9,12 +9,13 @@ import {
   uuid,
   withDefault,
 } from '@tessera/fields';
-import { equalTo, has, timeFilters, timeSort } from '../../records/filters.ts';
+import { equalTo, timeFilters, timeSort } from '../../records/filters.ts';
 import { answerOf, declareKind } from '../../records/kind.ts';
 import { identified } from '../../records/parts.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { AddressPart, AddressPartInput, addressParts } from '../addresses.schema.ts';
-import { tag, tags } from '../tags.schema.ts';
+import { taggedWith } from '../tags/tag-filter.ts';
+import { tags } from '../tags.schema.ts';
 
 const CompanyInput = named(
   'CompanyInput',
@@ -42,7 +43,7 @@ export const company = declareKind({
   defaultSort: '-created_at',
   filters: {
     ...equalTo(CompanyInput, 'domain', 'email', 'tax_number', 'industry', 'owner_id'),
-    tag: has('tags', tag),
+    tag: taggedWith('companies'),
     ...timeFilters,
   },
   search: true,

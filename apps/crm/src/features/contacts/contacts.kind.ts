@@ -14,12 +14,13 @@ import {
   withDefault,
 } from '@tessera/fields';
 import { HttpError } from '@tessera/http-kit';
-import { equalTo, has, timeFilters, timeSort } from '../../records/filters.ts';
+import { equalTo, timeFilters, timeSort } from '../../records/filters.ts';
 import { answerOf, declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { Address, AddressInput } from '../addresses.schema.ts';
 import { customFields } from '../custom-fields/custom-fields.service.ts';
-import { tag, tags } from '../tags.schema.ts';
+import { taggedWith } from '../tags/tag-filter.ts';
+import { tags } from '../tags.schema.ts';
 import { findMerge } from './merges.repository.ts';
 
 const label = text(50);
@@ -57,7 +58,7 @@ export const contact = declareKind({
   defaultSort: '-created_at',
   filters: {
     ...equalTo(ContactInput, 'email', 'company_id', 'owner_id'),
-    tag: has('tags', tag),
+    tag: taggedWith('contacts'),
     ...timeFilters,
   },
   search: true,
