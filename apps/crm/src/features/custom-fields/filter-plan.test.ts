@@ -51,10 +51,8 @@ test('A rare value of a custom field is found by an index among many contacts', 
   expect(total).toBeGreaterThan(0);
   expect(statements).toHaveLength(1);
   const [{ text, values } = { text: '', values: [] }] = statements;
-  const [row] = await db.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>({
-    text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
-    values,
-  });
+  const explained = { text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values };
+  const [row] = await db.read<{ 'QUERY PLAN': [{ Plan: Plan }] }>(explained, { byIndex: true });
   const nodes = row ? nodesOf(row['QUERY PLAN'][0].Plan) : [];
   // The index of a partition has a number after the name.
   const indexes = nodes.map((node) => node['Index Name']);
