@@ -92,6 +92,8 @@ beforeAll(async () => {
      SELECT tenant_id, id, 2, '{Ada}', '{}' FROM tenant_crm.imports WHERE tenant_id = $1 ORDER BY id LIMIT 1`,
     [tenantId],
   );
+  // Only some imports can wait at the same time.
+  await admin.query(`UPDATE tenant_crm.imports SET status = 'completed'`);
   const kinds = await declaredKinds();
   const limits = new Map(
     kinds.flatMap(({ table, maximum }) => (maximum ? [[table, maximum - ROOM]] : [])),
@@ -146,6 +148,7 @@ const rareValue = ({ name, schema }: Parameter): string => {
   if (schema.format === 'date-time')
     return isLast ? '1990-01-01T00:00:00Z' : '2090-01-01T00:00:00Z';
   if (schema.type === 'boolean') return 'true';
+  if (schema.type === 'integer') return `${schema.minimum ?? 1}`;
   const pattern = new RegExp(schema.pattern ?? '', 'u');
   return RARE.find((text) => pattern.test(text)) ?? '';
 };

@@ -5,8 +5,8 @@ interface Column {
   readonly type: string;
   /** The table that it refers to. */
   readonly target: string | null;
-  /** Whether a check constraint reads it. */
-  readonly is_checked: boolean;
+  /** Whether a check constraint lists its values. */
+  readonly is_enumeration: boolean;
 }
 
 interface Table {
@@ -30,8 +30,9 @@ const readTables = async (client: pg.Client): Promise<Table[]> => {
             AND attname <> 'tenant_id'
           LIMIT 1
         ),
-        'is_checked', EXISTS (
+        'is_enumeration', EXISTS (
           SELECT FROM pg_constraint WHERE conrelid = pg_class.oid AND contype = 'c' AND attnum = ANY (conkey)
+            AND pg_get_constraintdef(pg_constraint.oid) LIKE '%ARRAY[%'
         )) ORDER BY attnum)
       FROM pg_attribute
       WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
@@ -53,8 +54,8 @@ const NUMBERS = ['smallint', 'integer', 'bigint'];
 /** The column that makes copies of a row differ in a unique key; undefined if all of them are alike. */
 const distinguishing = ({ columns }: Table, key: readonly string[]): string | undefined => {
   const own = columns.filter(
-    ({ name, type, target, is_checked: isChecked }) =>
-      key.includes(name) && target === null && !(type === 'text' && isChecked),
+    ({ name, type, target, is_enumeration: isEnumeration }) =>
+      key.includes(name) && target === null && !(type === 'text' && isEnumeration),
   );
   const of = (...types: readonly string[]) => own.find(({ type }) => types.includes(type));
   const found = own.find(({ name }) => name === 'id') ?? of(TIME, ...NUMBERS) ?? of('uuid', 'text');
@@ -64,7 +65,7 @@ const distinguishing = ({ columns }: Table, key: readonly string[]): string | un
 /** The value of a column in copy `n` of the row `one`, as SQL. A third of them refers to the record
  * `popular`. */
 const copied = (column: Column, isKey: boolean, popular: string | undefined): string => {
-  const { name, type, target, is_checked: isChecked } = column;
+  const { name, type, target, is_enumeration: isEnumeration } = column;
   const value = `one.${name}`;
   if (name === 'tenant_id') return value;
   if (target !== null) {
@@ -83,10 +84,10 @@ const copied = (column: Column, isKey: boolean, popular: string | undefined): st
   if (type === 'text[]') {
     return `ARRAY(SELECT CASE WHEN item ILIKE 'sample%' THEN item || n % 200 ELSE item END FROM unnest(${value}) AS item)`;
   }
-  if (type !== 'text' || isChecked) return value;
+  if (type !== 'text' || isEnumeration) return value;
   const separator = `CASE WHEN ${value} = upper(${value}) THEN 'X' ELSE 'x' END`;
   const varied = `CASE WHEN ${value} LIKE '%@%' THEN n || ${value} ELSE ${value} || ${separator} || n END`;
-  // A text without a blank may be one of an enumeration.
+  // A text without a blank may be one of an enumeration that only the service knows.
   return isKey ? varied : `CASE WHEN ${value} ~ '[ @]' THEN ${varied} ELSE ${value} END`;
 };
 
