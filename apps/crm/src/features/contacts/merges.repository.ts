@@ -3,7 +3,7 @@ import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { type Cause, recordChanges } from '../../records/record-changes.ts';
 
-const { sql, raw } = Prisma;
+const { sql, raw, join } = Prisma;
 
 /** The tables whose records refer to a contact by `contact_id`; a test holds them against the foreign keys. */
 export const linkingTables = ['communication_logs', 'tasks'] as const;
@@ -65,6 +65,24 @@ export const markUndone = async (db: TenantDb, id: string): Promise<void> => {
   await db.query(sql`
     UPDATE tenant_crm.contact_merges SET undone_at = ${new Date()}
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`);
+};
+
+/** Whether more than `limit` records that are not deleted refer to a contact. */
+export const hasMoreLinks = async (
+  db: TenantDb,
+  contactId: string,
+  limit: number,
+): Promise<boolean> => {
+  const links = linkingTables.map(
+    (table) => sql`(
+      SELECT id FROM ${raw(`tenant_crm.${table}`)}
+      WHERE tenant_id = ${db.tenantId}::uuid AND contact_id = ${contactId}::uuid AND deleted_at IS NULL
+      LIMIT ${limit + 1})`,
+  );
+  const [counted] = await db.query<{ count: number }>(
+    sql`SELECT count(*)::int AS count FROM (${join(links, ' UNION ALL ')}) AS links`,
+  );
+  return (counted?.count ?? 0) > limit;
 };
 
 /** A move of the records that refer to one contact to another one. */

@@ -34,7 +34,10 @@ export const mergeRoutes = (merges: ContactMerges): RouteTable => ({
     summary: 'Merge another contact into a contact',
     description:
       'The contact takes over the communication logs and tasks of the other one, values for its empty fields, tags, email addresses, phone numbers and addresses. The other contact is deleted. `unmerge` undoes this within 30 days.',
-    problems: changeProblems,
+    problems: {
+      ...changeProblems,
+      409: 'More than 20,000 communication logs and tasks would have to be moved',
+    },
     handler: async ({ caller, params, body, req, reply }) => {
       const versions = acceptedVersions(req.get('If-Match'));
       const survivor = await merges.merge(caller, params.id, body.contact_id, versions);

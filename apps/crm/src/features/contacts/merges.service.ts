@@ -7,6 +7,7 @@ import { createRecords, type Versioned } from '../../records/records.ts';
 import { type Contacts, contact } from './contacts.kind.ts';
 import {
   findMerge,
+  hasMoreLinks,
   insertMerge,
   isLiveCompany,
   type LinkingTable,
@@ -24,11 +25,14 @@ const DAY_MS = 86_400_000;
 /** How long a merge can be undone. */
 const REVERSIBLE_MS = 30 * DAY_MS;
 
+/** How many logs and tasks a merge can move: one transaction moves thousands in a second, and has 30 seconds. */
+const MAX_LINKS = 20_000;
+
 /** Merges of contacts. Each is one transaction. */
 export interface ContactMerges {
   /**
    * Merges the contact `mergedId` into the contact `id` and returns the latter. 404 without the survivor, 422 on
-   * `contact_id` without the other one, 412 if the survivor has none of the `versions`.
+   * `contact_id` without the other one, 409 if too many records refer to the other one, 412 if the survivor has none of the `versions`.
    */
   merge(
     caller: Caller,
@@ -48,7 +52,11 @@ export interface ContactMerges {
   ): Promise<Versioned<Contact>>;
 }
 
-export const createContactMerges = (database: Database): ContactMerges => {
+/** `maxLinks` is the number of records that one merge can move. */
+export const createContactMerges = (
+  database: Pick<Database, 'forTenant'>,
+  maxLinks = MAX_LINKS,
+): ContactMerges => {
   /** Runs in a transaction that has locked both contacts. */
   const locked = <R>(
     { tenantId }: Caller,
@@ -81,6 +89,10 @@ export const createContactMerges = (database: Database): ContactMerges => {
       return locked(caller, [id, mergedId], async (contacts, db) => {
         await contacts.get(caller, id);
         const merged = await otherOf(contacts, caller, mergedId);
+        if (await hasMoreLinks(db, mergedId, maxLinks)) {
+          const message = `The other contact has more than ${maxLinks} communication logs and tasks. Merge this contact into that one instead.`;
+          throw new HttpError(409, 'conflict', message);
+        }
         let taken: MergedColumns = {};
         const rule = async ({ row }: { readonly row: Contact }): Promise<MergedColumns> => {
           const { company_id, ...rest } = takenBy(row, merged);

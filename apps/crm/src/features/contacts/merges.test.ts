@@ -1,6 +1,8 @@
 import { collide } from '../../testing/collisions.ts';
+import { callerIn } from '../../testing/records.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 import { linkingTables } from './merges.repository.ts';
+import { createContactMerges } from './merges.service.ts';
 
 const { crm, caller, get, post, put, remove } = tenantForEachTest();
 const path = '/api/crm/contacts';
@@ -120,6 +122,22 @@ describe('Merging a contact into another one', () => {
     expect([...left[0].tags].sort()).toEqual(['0', '1', '2', '3', '4']);
     expect((await logsOf(left[0].id)).sort()).toEqual([...logs].sort());
   });
+});
+
+test('A merge is refused if it would move too many records, but not in the other direction', async () => {
+  const [few, many] = [await contact(one), await contact(two)];
+  await log(many);
+  await task(many);
+  await task(many);
+  const { database, pool } = crm().context;
+  const { rows } = await pool.query<{ tenant_id: string }>(
+    'SELECT tenant_id FROM tenant_crm.contacts WHERE id = $1',
+    [few],
+  );
+  const acting = callerIn(rows[0]?.tenant_id);
+  const merges = createContactMerges(database, 2);
+  await expect(merges.merge(acting, few, many)).rejects.toMatchObject({ status: 409 });
+  expect((await merges.merge(acting, many, few)).id).toBe(many);
 });
 
 describe('While a merge is not committed', () => {
