@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
+import type { Gate } from './gate.ts';
 import { HttpError } from './http-error.ts';
-import type { Gate } from './mount.ts';
 import type { RouteEntry } from './route.ts';
 
 /** OpenAPI security schemes by name; a request must satisfy all of them. */

@@ -14,7 +14,7 @@ import { isFileBody } from './files/file-body.ts';
 import { requestTimeout } from './files/receive-file.ts';
 import { HttpError, notFound, unauthenticated, validationFailed } from './http-error.ts';
 import { tooManyRequests } from './limits.ts';
-import { unknownParameter } from './mount.ts';
+import { unknownParameter } from './request-input.ts';
 import { isBinary, type RouteEntry } from './route.ts';
 
 /** The errors that a field reports for an invalid value. */

@@ -61,6 +61,7 @@ export {
   fileResponse,
   type ServedFile,
 } from './files/file-response.ts';
+export type { Gate } from './gate.ts';
 export type { RequestHeader, ResponseHeader } from './headers.ts';
 export { type HealthOptions, healthRoutes } from './health.ts';
 export {
@@ -82,7 +83,8 @@ export { InFlight } from './in-flight.ts';
 export { createLimits, type LimitClass, type Limits, type LimitsOptions } from './limits.ts';
 export { createLogger, type Logger, requestLog } from './logs.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
-export { flatten, type Gate, type MountOptions, mount } from './mount.ts';
+export { type MountOptions, mount } from './mount.ts';
+export { flatten } from './named-routes.ts';
 export { openapi } from './openapi/openapi.ts';
 export { type DocumentOptions, standardProblems } from './openapi/options.ts';
 export { packageVersion } from './package-version.ts';

@@ -1,7 +1,7 @@
 import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import type { Actor } from './actor.ts';
-import type { Kind } from './kind.ts';
+import { type Actor, actorOf } from './actor.ts';
+import type { Kind, KindTypes } from './kind.ts';
 import { columnsOf } from './row.ts';
 
 const { sql, raw, join } = Prisma;
@@ -12,6 +12,12 @@ export interface Cause {
   readonly action: string;
   readonly actor: Actor;
 }
+
+/** The cause of a change by a caller. */
+export const causeOf = (caller: KindTypes['caller'], action: string): Cause => ({
+  action,
+  actor: actorOf(caller),
+});
 
 /** The record that a change was made to. */
 export interface ChangedRecord {

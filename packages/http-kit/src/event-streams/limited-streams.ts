@@ -1,9 +1,9 @@
 import type { Request, Response } from 'express';
 import pLimit from 'p-limit';
+import type { Gate } from '../gate.ts';
 import { HttpError } from '../http-error.ts';
 import { InFlight } from '../in-flight.ts';
 import type { Limits } from '../limits.ts';
-import type { Gate } from '../mount.ts';
 import type { RouteEntry } from '../route.ts';
 import type { EventSource } from './event-stream.ts';
 import { sendEvents } from './send-events.ts';

@@ -1,7 +1,7 @@
 import { errorCodes } from '@tessera/contracts';
 import { bearerScheme } from '../credentials.ts';
 import { headerComponents } from '../headers.ts';
-import { flatten } from '../mount.ts';
+import { flatten } from '../named-routes.ts';
 import type { RouteGroups } from '../route.ts';
 import { operationOf } from './operation.ts';
 import type { DocumentOptions, Rendering } from './options.ts';

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { errorExample } from '../error-examples.ts';
 import { isFileBody } from '../files/file-body.ts';
 import { headersOf } from '../headers.ts';
-import { takesBody } from '../mount.ts';
+import { takesBody } from '../request-input.ts';
 import type { DeclaredResponse, Problem, RouteEntry } from '../route.ts';
 import type { DocumentContext } from './options.ts';
 import { hoist, jsonContent, mapped } from './schemas.ts';
