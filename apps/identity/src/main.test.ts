@@ -24,7 +24,7 @@ afterEach(async () => {
   }
 });
 
-test('nothing secret and nobody’s address is in the log of a sign-in, whatever happens in it', async () => {
+test('the log of a sign-in contains no secrets and no email addresses, whatever happens', async () => {
   const databaseUrl = await identityDatabase();
   const email = 'ada.lovelace@example.test';
   const logger = createLogger('test', 'silent');
@@ -72,7 +72,7 @@ test('nothing secret and nobody’s address is in the log of a sign-in, whatever
   }
 });
 
-test('told to end, it answers what is under way, takes nothing new, and ends with 0', async () => {
+test('on SIGTERM it completes running requests, accepts no new ones, and exits with 0', async () => {
   const identity = await start({ BCRYPT_COST: '12' });
   const url = await identity.ready();
   const under = fetch(`${url}/api/auth/login`, {
@@ -89,7 +89,7 @@ test('told to end, it answers what is under way, takes nothing new, and ends wit
   await expect(fetch(`${url}/livez`)).rejects.toThrow();
 });
 
-test('a taken port ends it with 1 and a line that names the port and its variable', async () => {
+test('if the port is in use, it exits with 1 and a line that names the port and its variable', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const { port } = taken.address() as AddressInfo;
@@ -102,7 +102,7 @@ test('a taken port ends it with 1 and a line that names the port and its variabl
   }
 });
 
-test('a configuration that does not fit ends it with 1, names every variable and shows no value', async () => {
+test('with an invalid configuration, it exits with 1, names every variable and shows no value', async () => {
   const identity = await start({ ISSUER: 'not-a-url', KEY_ENCRYPTION_KEYS: 'hunter2', PORT: 'x' });
   expect(await identity.ended).toBe(1);
   for (const name of ['ISSUER', 'KEY_ENCRYPTION_KEYS', 'PORT']) {
@@ -111,7 +111,7 @@ test('a configuration that does not fit ends it with 1, names every variable and
   expect(identity.logs()).not.toContain('hunter2');
 });
 
-test('on a supported Node it writes nothing but lines of its log, and on another one line that says so', async () => {
+test('it prints only log lines, one of which warns about an unsupported Node release', async () => {
   const identity = await start({ LOG_LEVEL: 'info' });
   const url = await identity.ready();
   await fetch(`${url}/.well-known/openid-configuration`);
@@ -127,7 +127,7 @@ test('on a supported Node it writes nothing but lines of its log, and on another
   expect(messages.filter((message) => message.includes(notice))).toHaveLength(isSupported ? 0 : 1);
 });
 
-test('metrics have a port of their own', async () => {
+test('metrics have a separate port', async () => {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as AddressInfo;

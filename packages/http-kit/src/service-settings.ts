@@ -52,11 +52,11 @@ export const serviceVariables = (standardPort: number) =>
     DATABASE_URL: described(rawText(2000), 'Connection URL of PostgreSQL.'),
     DATABASE_POOLER: described(
       withDefault(bool(), false),
-      'Set it where DATABASE_URL is the URL of PgBouncer in transaction mode: the service then sends neither named statements nor session settings.',
+      'Whether DATABASE_URL is the URL of PgBouncer in transaction mode: the service then sends neither named statements nor session settings.',
     ),
     DATABASE_DIRECT_URL: described(
       optional(rawText(2000)),
-      'Connection URL of PostgreSQL itself for migrations, LISTEN and session locks, where DATABASE_URL is that of PgBouncer. Defaults to DATABASE_URL.',
+      'Connection URL of PostgreSQL itself for migrations, LISTEN and session locks, if DATABASE_URL is that of PgBouncer. Defaults to DATABASE_URL.',
     ),
     DATABASE_POOL_SIZE: described(
       withDefault(int(1, 1000), 10),

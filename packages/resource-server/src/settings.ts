@@ -1,7 +1,7 @@
 import { described, int, type OutOf, withDefault } from '@tessera/fields';
 import { serviceUrl } from '@tessera/http-kit';
 
-/** The environment variables that a service needs to ask identity, for `readSettings` of http-kit. */
+/** The environment variables for requests to identity, for `readSettings` of http-kit. */
 export const identityVariables = {
   IDENTITY_URL: described(
     serviceUrl(),
@@ -9,15 +9,15 @@ export const identityVariables = {
   ),
   IDENTITY_TIMEOUT_MS: described(
     withDefault(int(1, 60_000), 2000),
-    'Time limit for a whole answer of identity, in milliseconds.',
+    'Timeout for a complete response of identity, in milliseconds.',
   ),
   POLICY_CACHE_TTL: described(
     withDefault(int(0, 86_400), 3600),
-    'How long policies are cached at most, in seconds.',
+    'Maximum time that policies are cached, in seconds.',
   ),
   PRINCIPAL_CACHE_TTL: described(
     withDefault(int(0, 15), 15),
-    'How long a caller is cached at most, in seconds; only while events are received.',
+    'Maximum time that a caller is cached, in seconds; only while events are received.',
   ),
 } as const;
 

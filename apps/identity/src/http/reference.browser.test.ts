@@ -20,7 +20,7 @@ afterEach(() => expect(browser.complaints()).toEqual([]));
 
 interface Reader {
   readonly page: Page;
-  /** What the page asked of anybody. */
+  /** The requests of the page. */
   readonly requests: string[];
 }
 
@@ -38,7 +38,7 @@ const sections: Readonly<Record<string, string>> = {
   'an operation': '#tag/sign-in/POST/api/auth/login',
 };
 
-test('the reference asks nothing of other hosts, and breaks no policy', async () => {
+test('the reference sends no requests to other hosts and violates no content security policy', async () => {
   const { page, requests } = await open();
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox').or(page.getByRole('searchbox')).first().waitFor();
@@ -50,7 +50,7 @@ test('the reference asks nothing of other hosts, and breaks no policy', async ()
   expect(requests.length).toBeGreaterThan(5);
 });
 
-test('a search finds an operation, and its address leads back to it', async () => {
+test('a search finds an operation, and its URL opens it again', async () => {
   const { page } = await open();
   await page.keyboard.press('Control+k');
   await page.keyboard.type('switch tenant');
@@ -63,7 +63,7 @@ test('a search finds an operation, and its address leads back to it', async () =
   await other.getByText('/api/auth/switch-tenant').first().waitFor();
 });
 
-test('a token is kept for the tab and nowhere else', async () => {
+test('a token is kept only for the tab', async () => {
   const { page } = await open();
   const token = 'a-token-of-somebody';
   await page.getByLabel(/token/i).first().fill(token);
@@ -86,7 +86,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
   test.each([
     ['desktop', { width: 1280, height: 800 }],
     ['phone', { width: 390, height: 844 }],
-  ])('nothing keeps anybody out on a %s', async (size, viewport) => {
+  ])('the reference is accessible on a %s', async (size, viewport) => {
     for (const [name, fragment] of Object.entries(sections)) {
       const { page } = await open(fragment, { colorScheme, viewport });
       await page.waitForLoadState('networkidle');

@@ -56,7 +56,7 @@ const kinds = Object.keys(data) as MailKind[];
 
 const textOf = (locale: string, kind: MailKind, given: object = {}): MailText =>
   (textsFor(locale).texts.mails[kind] as (data: object) => MailText)({ ...data[kind], ...given });
-/** There is nothing left to open. */
+/** The mail has no links. */
 const isWithoutLink = (kind: MailKind): boolean => kind === 'account_deleted';
 const rendered = (locale: string, kind: MailKind, given: object = {}) => {
   const { language, texts } = textsFor(locale);
@@ -86,7 +86,7 @@ describe.each(['en', 'hu', 'de'] as const)('in %s', (locale) => {
     expect(html).not.toMatch(/<script|<img|src=/);
   });
 
-  test('buttons of the account pages are called as the pages call them', () => {
+  test('mails name buttons of the account pages as the pages do', () => {
     const { activity, data } = textsOf(locale).account;
     const named = (kind: MailKind): string => rendered(locale, kind).text;
     for (const kind of [

@@ -12,7 +12,7 @@ type Identity = Awaited<ReturnType<typeof start>>;
 
 const from = (address: string, request: Test): Test => request.set('x-forwarded-for', address);
 
-/** Asks for a system token. */
+/** Requests a system token. */
 const grant = (
   { http }: Identity,
   client_id: string,
@@ -27,8 +27,8 @@ const grant = (
 
 const refused = oauthRefusal('rate_limited');
 
-describe('guesses at the secret of a client', () => {
-  test('are limited to 10 a minute per address; after that nothing is read, and the response has Retry-After', async () => {
+describe('failed authentications of a client', () => {
+  test('are limited to 10 a minute per address; further attempts get Retry-After without reading the database', async () => {
     const identity = await start({ RATE_LIMIT_CLIENT_FAILURES: '10' });
     const { clientId, secret } = await identity.people.application(SCOPE);
     for (let i = 0; i < 10; i += 1) {
@@ -37,7 +37,7 @@ describe('guesses at the secret of a client', () => {
     const answer = await grant(identity, clientId, 'guess', STRANGER);
     expect([answer.status, answer.body]).toEqual([429, refused]);
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
-    // The right secret is a guess like any other, from there; elsewhere nobody notices.
+    // The correct secret is rejected from that address too, but accepted from others.
     await grant(identity, clientId, secret, OWN).expect(200);
     for (const path of ['introspect', 'revoke']) {
       const request = identity.http.post(`/api/oauth/${path}`).auth(clientId, 'guess');
@@ -46,7 +46,7 @@ describe('guesses at the secret of a client', () => {
     await identity.stop();
   });
 
-  test('do not lock out the client at the same address, which authenticated lately', async () => {
+  test('do not lock out a client at the same address that authenticated recently', async () => {
     const identity = await start({
       RATE_LIMIT_CLIENT_FAILURES: '3',
       RATE_LIMIT_CLIENT_FAILURES_ADDRESS: '3',
@@ -59,7 +59,7 @@ describe('guesses at the secret of a client', () => {
     await identity.stop();
   });
 
-  test('are limited in number from one address, whichever clients are tried', async () => {
+  test('are limited per address, for all clients together', async () => {
     const identity = await start({ RATE_LIMIT_CLIENT_FAILURES_ADDRESS: '5' });
     for (let i = 0; i < 5; i += 1) {
       await grant(identity, `client-${i}`, 'guess', STRANGER).expect(401);
@@ -69,7 +69,7 @@ describe('guesses at the secret of a client', () => {
     await identity.stop();
   });
 
-  test('are limited in number for one client, from wherever they come', async () => {
+  test('are limited per client, from all addresses together', async () => {
     const identity = await start({ RATE_LIMIT_CLIENT_FAILURES_TOTAL: '4' });
     const { clientId, secret } = await identity.people.application(SCOPE);
     await grant(identity, clientId, secret, OWN).expect(200);
@@ -78,12 +78,12 @@ describe('guesses at the secret of a client', () => {
     }
     await grant(identity, clientId, 'guess', '192.0.2.77').expect(429);
     await grant(identity, clientId, secret, OWN).expect(200);
-    // Wherever it moves.
+    // From any address.
     await grant(identity, clientId, secret, THIRD).expect(200);
     await identity.stop();
   });
 
-  test('are limited at /oauth/token and /oauth/revoke together, and a refresh that fails is none', async () => {
+  test('are limited at /oauth/token and /oauth/revoke together, and a failed refresh does not count', async () => {
     const identity = await start({ RATE_LIMIT_CLIENT_FAILURES: '4' });
     const flow = new CodeFlow(identity);
     const client = await flow.client();
@@ -109,7 +109,7 @@ describe('guesses at the secret of a client', () => {
     await identity.stop();
   });
 
-  test('once refused ask the database for nothing', async () => {
+  test('cause no database queries once they are rejected', async () => {
     const identity = await start({ RATE_LIMIT_CLIENT_FAILURES: '1' });
     await grant(identity, 'nobody', 'guess', STRANGER).expect(401);
     const { pool } = identity.context;

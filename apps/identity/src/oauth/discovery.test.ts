@@ -9,7 +9,7 @@ afterAll(() => identity.stop());
 describe.each(['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'])(
   '%s',
   (path) => {
-    test('names what exists, under the configured issuer whatever the Host header says', async () => {
+    test('names the existing endpoints under the configured issuer, whatever the Host header', async () => {
       const answer = await identity.http.get(path).set('host', 'evil.test');
       expect(answer.status).toBe(200);
       expect(answer.body).toMatchObject({
@@ -39,7 +39,7 @@ describe.each(['/.well-known/oauth-authorization-server', '/.well-known/openid-c
       expect(JSON.stringify(answer.body)).not.toContain('evil');
     });
 
-    test('names no address that is not there', async () => {
+    test('names no endpoint that does not exist', async () => {
       const { body } = await identity.http.get(path);
       const addresses = Object.entries(body as Record<string, string>)
         .filter(([name]) => /_(endpoint|uri|documentation)$/.test(name))

@@ -4,7 +4,7 @@ import { createDatabase } from '../database.ts';
 import { digest, newSecret } from '../security/secrets.ts';
 import { identityDatabase, testEnvironment } from '../testing/identity.ts';
 
-/** Makes a system application in a database that no identity runs on yet. */
+/** Creates a system application in a database before identity starts. */
 const makeApplication = async (url: string) => {
   const { pool, database } = createDatabase({ url, poolSize: 1 }, createLogger('test', 'silent'));
   const [client_id, client_secret] = ['pipeline', newSecret()];
@@ -24,7 +24,7 @@ afterEach(async () => {
   await identity?.ended;
 });
 
-test('the log tells what was asked and refused, and no secret and no token, however much it tells', async () => {
+test('the log contains requests and rejections, but no secrets and tokens at any level', async () => {
   const url = await identityDatabase();
   const application = await makeApplication(url);
   identity = spawnService('identity', { ...testEnvironment(url), LOG_LEVEL: 'trace' });

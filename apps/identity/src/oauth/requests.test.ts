@@ -32,14 +32,14 @@ const send = (path: string, body: string | Buffer, type: string) =>
     .serialize((raw) => raw as string)
     .send(body);
 
-/** A refusal that both kinds of client can read. */
+/** An error in the form of both OAuth and the API. */
 const refused = (error: string) => {
   const description = expect.stringMatching(/\S/);
   return { success: false, error, error_description: description, message: description };
 };
 
 describe.each(endpoints)('%s', (path) => {
-  test('without a client, or with a wrong one, is 401 with a challenge', async () => {
+  test('without a client, or with an unknown one, is 401 with a challenge', async () => {
     const { client_id } = application;
     const attempts = [
       {},
@@ -77,7 +77,7 @@ describe.each(endpoints)('%s', (path) => {
     ['broken escapes', Buffer.from('%zz:x').toString('base64')],
     ['no base64', '%%%'],
     ['no secret', Buffer.from('pipeline:').toString('base64')],
-  ])('with HTTP Basic that holds %s is 401', async (_what, basic) => {
+  ])('with HTTP Basic that contains %s is 401', async (_what, basic) => {
     const authorization = `Basic ${basic}`;
     const answer = await identity.http.post(path).set({ authorization }).type('form').send({});
     expect([answer.status, answer.body]).toEqual([401, refused('invalid_client')]);
@@ -99,13 +99,13 @@ describe.each(endpoints)('%s', (path) => {
 
   test.each([
     ['malformed JSON', '{', 'application/json'],
-    ['JSON that is no object', '[1]', 'application/json'],
+    ['JSON that is not an object', '[1]', 'application/json'],
     ['JSON that is null', 'null', 'application/json'],
-    ['broken UTF-8 in JSON', Buffer.from([0x7b, 0xff, 0x7d]), 'application/json'],
-    ['broken UTF-8 in a form', Buffer.from([0x61, 0x3d, 0xff]), FORM],
+    ['malformed UTF-8 in JSON', Buffer.from([0x7b, 0xff, 0x7d]), 'application/json'],
+    ['malformed UTF-8 in a form', Buffer.from([0x61, 0x3d, 0xff]), FORM],
     ['a repeated parameter', 'client_id=a&client_id=b', FORM],
     ['a number for a text', '{"client_id":5}', 'application/json'],
-    ['an object for a text', '{"client_id":{"a":"b"}}', 'application/json'],
+    ['an object instead of a string', '{"client_id":{"a":"b"}}', 'application/json'],
   ])('%s is 400', async (_what, body, type) => {
     const answer = await send(path, body, type);
     expect([answer.status, answer.body]).toEqual([400, refused('invalid_request')]);
@@ -123,13 +123,13 @@ describe.each(endpoints)('%s', (path) => {
     },
   );
 
-  test('a body in an encoding that is unknown is 415', async () => {
+  test('a body in an unknown encoding is 415', async () => {
     const request = identity.http.post(path).set('content-encoding', 'lzma');
     const answer = await request.type('form').send(complete());
     expect([answer.status, answer.body]).toEqual([415, refused('invalid_request')]);
   });
 
-  test('the longest parameters that are described are never too large, however they are escaped', async () => {
+  test('the longest documented parameters are never too large, however they are escaped', async () => {
     const parameters = { token: '😀'.repeat(8192), client_id: '😀'.repeat(200) };
     const answer = await send(path, `${new URLSearchParams(parameters)}`, FORM);
     expect([400, 401]).toContain(answer.status);
@@ -140,20 +140,20 @@ describe.each(endpoints)('%s', (path) => {
     expect([answer.status, answer.body]).toEqual([413, refused('invalid_request')]);
   });
 
-  test('another method is 405 and says which one is right', async () => {
+  test('another method is 405 and names the allowed one', async () => {
     const answer = await identity.http.get(path);
     expect([answer.status, answer.body]).toEqual([405, refused('method_not_allowed')]);
     expect(answer.headers.allow).toContain('POST');
   });
 
-  test('takes part in no reading by browsers of other origins', async () => {
+  test('sends no CORS headers', async () => {
     const request = identity.http.post(path).set('origin', 'https://elsewhere.test');
     const answer = await request.send(complete());
     expect(answer.status).toBe(200);
     expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
   });
 
-  test('takes the limits of services', async () => {
+  test('has the rate limits of routes for services', async () => {
     const own = await startIdentity({ RATE_LIMIT_SERVICE: '1' });
     expect((await own.http.post(path).send({})).status).toBe(401);
     const answer = await own.http.post(path).send({});
@@ -164,7 +164,7 @@ describe.each(endpoints)('%s', (path) => {
 });
 
 describe('the parameters', () => {
-  test('one that is needed and missing, or empty, is named', async () => {
+  test('a required one that is missing or empty is named', async () => {
     const { client_id, client_secret } = application;
     for (const [path, parameter] of [
       ['/api/oauth/token', 'grant_type'],
@@ -178,12 +178,12 @@ describe('the parameters', () => {
     }
   });
 
-  test('an empty scope is none', async () => {
+  test('an empty scope counts as none', async () => {
     const answer = await identity.http.post('/api/oauth/token').send({ ...complete(), scope: '' });
     expect(answer.body.scope).toBe('identity.tenants.list');
   });
 
-  test('in the address they count for nothing', async () => {
+  test('in the query they are ignored', async () => {
     const query = new URLSearchParams(complete()).toString();
     const answer = await identity.http.post(`/api/oauth/token?${query}`);
     expect(answer.status).toBe(401);
@@ -191,7 +191,7 @@ describe('the parameters', () => {
 });
 
 describe('a change of the application', () => {
-  test('bites soon, though applications are kept in memory', async () => {
+  test('takes effect soon, although applications are cached', async () => {
     const { database } = identity.context;
     const gone = await makeApplication('identity.tenants.list');
     const grant = () =>
@@ -203,7 +203,7 @@ describe('a change of the application', () => {
 });
 
 describe('without the database', () => {
-  test('the endpoints are 503 and say when to come back', async () => {
+  test('the endpoints respond with 503 and Retry-After', async () => {
     const way = await severable(await identityDatabase());
     const cut = await startIdentity({ DATABASE_URL: way.url });
     try {

@@ -39,7 +39,7 @@ const introspect = async (token: string, as = application): Promise<object> => {
 };
 
 describe('a grant of client credentials', () => {
-  test('gives an opaque token of 48 bytes for an hour', async () => {
+  test('returns an opaque token of 48 bytes that is valid for an hour', async () => {
     const answer = await grant();
     expect(answer.status).toBe(200);
     expect(answer.headers['cache-control']).toBe('no-store');
@@ -51,7 +51,7 @@ describe('a grant of client credentials', () => {
     });
   });
 
-  test('takes JSON as it takes a form', async () => {
+  test('accepts JSON as well as a form', async () => {
     const answer = await identity.http
       .post('/api/oauth/token')
       .send({ grant_type: 'client_credentials', ...application });
@@ -59,7 +59,7 @@ describe('a grant of client credentials', () => {
     expect(await introspect(answer.body.access_token)).toMatchObject({ active: true });
   });
 
-  test('takes the credentials by HTTP Basic', async () => {
+  test('accepts the credentials with HTTP Basic', async () => {
     const { client_id, client_secret } = application;
     const answer = await identity.http
       .post('/api/oauth/token')
@@ -69,25 +69,25 @@ describe('a grant of client credentials', () => {
     expect(answer.status).toBe(200);
   });
 
-  test('ignores parameters that it does not know', async () => {
+  test('ignores unknown parameters', async () => {
     const extra = { resource: 'urn:x', audience: 'y', client_assertion: 'z', __proto__: 'p' };
     expect((await grant(extra)).status).toBe(200);
   });
 
-  test('gives each of a hundred at once a token of its own', async () => {
+  test('returns a different token to each of a hundred concurrent requests', async () => {
     const tokens = await Promise.all(Array.from({ length: 100 }, () => issue()));
     expect(new Set(tokens).size).toBe(100);
     const answers = await Promise.all(tokens.map((token) => introspect(token)));
     expect(answers.every((answer) => 'exp' in answer)).toBe(true);
   });
 
-  test('gives the scopes that were asked for, where the application has them', async () => {
+  test('returns the requested scopes that the application has', async () => {
     const scope = 'identity.tenants.list tenant.acme.crm.contacts.*';
     expect((await grant({ scope })).body.scope).toBe(scope);
   });
 
   test.each(['identity.users.list', '*', 'identity.*', 'tenant.*.crm.*.list', 'a..b', 'ta*.x'])(
-    'refuses the scope %s, which is beyond the application’s',
+    'rejects the scope %s, which exceeds those of the application',
     async (scope) => {
       const answer = await grant({ scope: `identity.tenants.list ${scope}` });
       expect(answer.status).toBe(400);
@@ -97,7 +97,7 @@ describe('a grant of client credentials', () => {
     },
   );
 
-  test('refuses every other type of grant', async () => {
+  test('rejects every other grant type', async () => {
     for (const grant_type of ['password', 'authorization_code', 'refresh_token', 'implicit']) {
       const answer = await grant({ grant_type });
       expect([answer.status, answer.body.error]).toEqual([400, 'unsupported_grant_type']);
@@ -106,7 +106,7 @@ describe('a grant of client credentials', () => {
 });
 
 describe('introspection', () => {
-  test('tells of one’s own token', async () => {
+  test('describes a token of the application itself', async () => {
     const token = await issue({ scope: 'identity.tenants.list' });
     const hourFromNow = Math.floor(Date.now() / 1000) + 3600;
     const answer = (await introspect(token)) as { exp: number };
@@ -119,7 +119,7 @@ describe('introspection', () => {
     expect(Math.abs(answer.exp - hourFromNow)).toBeLessThanOrEqual(5);
   });
 
-  test('tells nothing of the token of another, of an unknown and of a signed one', async () => {
+  test('reports tokens of others, unknown tokens and signed tokens as inactive', async () => {
     const inactive = { active: false };
     expect(await introspect(await issue(), other)).toEqual(inactive);
     expect(await introspect('nothing')).toEqual(inactive);
@@ -140,7 +140,7 @@ describe('introspection', () => {
 });
 
 describe('revocation', () => {
-  test('ends a token at once, and tells the services which', async () => {
+  test('revokes a token immediately and publishes that', async () => {
     const token = await issue();
     const answer = await post('revoke', { token, ...application });
     expect([answer.status, answer.body]).toEqual([200, { success: true }]);
@@ -163,14 +163,14 @@ describe('revocation', () => {
     expect(parsed.ok && eventKey(parsed.event)).toBe(last.key);
   });
 
-  test('leaves the token of another alone, and says nothing of it', async () => {
+  test('does not revoke the token of another client and reveals nothing about it', async () => {
     const token = await issue();
     const answer = await post('revoke', { token, ...other });
     expect([answer.status, answer.body]).toEqual([200, { success: true }]);
     expect(await introspect(token)).toMatchObject({ active: true });
   });
 
-  test('of what is no token succeeds and tells nobody', async () => {
+  test('of something that is not a token succeeds and publishes nothing', async () => {
     const before = await identity.context.database.outboxEvent.count();
     for (const token of ['nothing', 'eyJhbGciOiJFUzI1NiJ9.e30.AAAA']) {
       expect((await post('revoke', { token, ...application })).body).toEqual({ success: true });

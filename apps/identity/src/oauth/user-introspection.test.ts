@@ -45,7 +45,7 @@ const introspect = async (token: string, as = resourceServer): Promise<object> =
 const inactive = { active: false };
 
 describe('introspection by a resource server', () => {
-  test("tells of a user's token what RFC 7662 and RFC 9068 name", async () => {
+  test("describes a user's token as RFC 7662 and RFC 9068 specify", async () => {
     const { access_token } = tokens;
     const { jti, iat, exp, sid } = claimsOf(access_token);
     expect(await introspect(access_token)).toEqual({
@@ -65,7 +65,7 @@ describe('introspection by a resource server', () => {
     });
   });
 
-  test('tells which scopes an API key is limited to, and who acts as another', async () => {
+  test('contains the scopes of an API key, and the impersonator', async () => {
     const tenant = await identity.people.tenant();
     const owner = await identity.people.caller(tenant, '*');
     const path = `/api/tenants/${tenant.id}/service-accounts`;
@@ -103,12 +103,12 @@ describe('introspection by a resource server', () => {
     expect(await introspect(key.body.data.key)).toEqual(inactive);
   });
 
-  test('is over when the token is', async () => {
+  test('reports expired and revoked tokens as inactive', async () => {
     await identity.http.post('/api/auth/logout').set(bearerOf(tokens.access_token)).expect(200);
     expect(await introspect(tokens.access_token)).toEqual(inactive);
   });
 
-  test('takes no ID token, no refresh token and no sign-in that waits for a PIN', async () => {
+  test('reports ID tokens, refresh tokens and pending sign-ins as inactive', async () => {
     for (const token of [tokens.id_token ?? '', tokens.refresh_token, 'a.b.c']) {
       expect(await introspect(token)).toEqual(inactive);
     }
@@ -119,7 +119,7 @@ describe('introspection by a resource server', () => {
   });
 });
 
-test('any other system application learns nothing of a token of a user', async () => {
+test('other system applications get no information about tokens of users', async () => {
   const other = await identity.people.application('*');
   const as = { client_id: other.clientId, client_secret: other.secret };
   expect(await introspect(tokens.access_token, as)).toEqual(inactive);

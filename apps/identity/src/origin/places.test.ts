@@ -31,7 +31,7 @@ describe('the place of an address', () => {
     ['198.51.100.1', null, {}],
     ['192.0.2.1', 'DE', { en: 'Cologne' }],
     ['2001:db8::1', null, {}],
-  ])('is what the database of the operator says: %s', async (address, country, cityNames) => {
+  ])('comes from the configured database: %s', async (address, country, cityNames) => {
     const places = await started(file.path);
     expect(places.of(address)).toEqual({ reach: 'internet', country, cityNames });
     await places.stop();
@@ -44,7 +44,7 @@ describe('the place of an address', () => {
     ['10.1.2.3', 'private_network'],
     ['fd00::1', 'private_network'],
     ['203.0.113.7', 'internet'],
-  ])('is no more than its reach without a database: %s', async (address, reach) => {
+  ])('is only its scope without a database: %s', async (address, reach) => {
     const places = await started();
     expect(places.of(address)).toEqual({ reach, country: null, cityNames: {} });
   });
@@ -54,14 +54,14 @@ describe('the place of an address', () => {
     await file.replace(placeDatabase({ '203.0.113.0/24': VIENNA, '192.0.2.0/24': BUDAPEST }));
     await places.refresh();
     expect(places.of('203.0.113.7').country).toBe('AT');
-    await file.replace(Buffer.from('nothing that is a database'));
+    await file.replace(Buffer.from('not a database'));
     await expect(places.refresh()).rejects.toThrow();
     expect(places.of('203.0.113.7').country).toBe('AT');
     await places.stop();
   });
 });
 
-test('a database that cannot be read keeps identity from starting, and names the setting', async () => {
-  await file.replace(Buffer.from('nothing that is a database'));
+test('a database that cannot be read prevents the start, and the error names the setting', async () => {
+  await file.replace(Buffer.from('not a database'));
   await expect(started(file.path)).rejects.toThrow(`GEOIP_DATABASE: ${file.path} cannot be read.`);
 });

@@ -23,7 +23,7 @@ const arrived: IdentityEvent[] = [];
 const unreadable: unknown[] = [];
 
 beforeAll(async () => {
-  // It refuses records that do not fit the document: an opinion on the schemas that is not ours.
+  // It rejects records that violate the AsyncAPI document, so the schemas are validated independently.
   broker = await startBroker({ asyncapi: asyncapiDocument() });
   mailbox = await openMailbox();
   consumption = consume({
@@ -54,12 +54,12 @@ afterAll(async () => {
   await broker?.stop();
 });
 
-/** Somebody, what they may do, and where they are. */
+/** A user, their token and their tenant. */
 interface Scene {
   readonly tenant: Tenant;
   readonly user: User;
   readonly bearer: Bearer;
-  /** Who holds everything in the tenant. */
+  /** A user with all permissions in the tenant. */
   readonly owner: Bearer;
   readonly accounts: ServiceAccounts;
 }
@@ -205,7 +205,7 @@ const triggers: [string, (scene: Scene) => Promise<unknown>, (scene: Scene) => E
       () => [revokedFor('key_rotated', { token_id: id, user_id: id })],
     ],
     [
-      'giving a system token back',
+      'revoking a system token',
       async () => {
         const { clientId, secret, token } = await people().application('identity.tenants.list');
         const body = { client_id: clientId, client_secret: secret, token };
@@ -258,7 +258,7 @@ const triggers: [string, (scene: Scene) => Promise<unknown>, (scene: Scene) => E
       (scene) => [ofUser('identity.user.updated', scene)],
     ],
     [
-      'registering, and confirming the address: the tenant is created then',
+      'registering, and confirming the address, which creates the tenant',
       async ({ tenant }) => {
         const email = `owner@${tenant.slug}.test`;
         const body = { first_name: 'Nora', last_name: 'Neu', email, ...confirmed };
@@ -273,13 +273,13 @@ const triggers: [string, (scene: Scene) => Promise<unknown>, (scene: Scene) => E
       ],
     ],
     [
-      'an administrator renaming somebody',
+      'an administrator renaming a user',
       ({ user }) =>
         world.ask('put', `/api/admin/users/${user.id}`).send({ first_name: 'Augusta' }).expect(200),
       (scene) => [ofUser('identity.user.updated', scene)],
     ],
     [
-      'an administrator deactivating somebody',
+      'an administrator deactivating a user',
       ({ user }) =>
         world.ask('put', `/api/admin/users/${user.id}`).send({ is_active: false }).expect(200),
       (scene) => [
@@ -288,7 +288,7 @@ const triggers: [string, (scene: Scene) => Promise<unknown>, (scene: Scene) => E
       ],
     ],
     [
-      'making somebody a system administrator',
+      'making a user a system administrator',
       ({ user }) =>
         world
           .ask('put', `/api/admin/users/${user.id}/system-admin`)
@@ -350,7 +350,7 @@ const scene = async (): Promise<Scene> => {
   };
 };
 
-describe('the services are told of', () => {
+describe('events are published for', () => {
   test.each(triggers)('%s', async (_, trigger, told) => {
     const known = await scene();
     const { database } = world.identity.context;
@@ -366,7 +366,7 @@ describe('the services are told of', () => {
   });
 });
 
-test('each of the five kinds is among them, fits its description, and arrives so that consumers can read it', async () => {
+test('all five kinds of events are published, valid, and can be parsed by consumers', async () => {
   const { database } = world.identity.context;
   await until(
     async () => (await database.outboxEvent.count({ where: { publishedAt: null } })) === 0,

@@ -15,14 +15,14 @@ beforeEach(async () => {
 });
 afterEach(() => outbox.close());
 
-/** The events as the relay would hand them on. */
+/** The events in the order in which the relay publishes them. */
 const stored = async (): Promise<string[]> => {
   const rows = await outbox.database.outboxEvent.findMany({ orderBy: { id: 'asc' } });
   return rows.map(({ payload }) => JSON.stringify(payload));
 };
 
 describe('the order of ids', () => {
-  test('is the order of versions of each tenant, whoever writes at the same time', async () => {
+  test('is the order of versions of each tenant, with concurrent writers', async () => {
     const [acme = '', globex = ''] = outbox.tenantIds;
     const work = async (tenantId: string): Promise<void> => {
       for (let i = 0; i < 10; i += 1) await change(outbox.database, tenantId);
@@ -34,7 +34,7 @@ describe('the order of ids', () => {
     });
   });
 
-  test('is the order of commits for users too, who have no version to lock', async () => {
+  test('is also the order of commits for users, which have no version to lock', async () => {
     const committed: string[] = [];
     const revoke = async (reason: string): Promise<void> => {
       await outbox.database.$transaction(async (tx) => {
@@ -49,7 +49,7 @@ describe('the order of ids', () => {
     expect(reasons).toEqual(committed);
   });
 
-  test('costs no deadlock where transactions tell of several in any order', async () => {
+  test('causes no deadlock if transactions publish about several subjects in any order', async () => {
     const [acme = '', globex = ''] = outbox.tenantIds;
     const tell = (...keys: string[]): Promise<void> =>
       outbox.database.$transaction((tx) => {
@@ -68,7 +68,7 @@ describe('the order of ids', () => {
 });
 
 describe('an event', () => {
-  test('that does not fit its kind undoes the change that it is about', async () => {
+  test('that is invalid for its kind rolls back its change', async () => {
     const [acme = ''] = outbox.tenantIds;
     const failing = outbox.database.$transaction(async (tx) => {
       await bumpPolicyVersion(tx, acme);
@@ -83,7 +83,7 @@ describe('an event', () => {
     expect(version).toBe(1n);
   });
 
-  test('of a tenant that does not exist is none', async () => {
+  test('about an unknown tenant is rejected', async () => {
     const unknown = outbox.database.$transaction((tx) => bumpPolicyVersion(tx, USER));
     await expect(unknown).rejects.toThrow(`Tenant ${USER} has no policy version.`);
   });

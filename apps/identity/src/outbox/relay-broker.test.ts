@@ -40,7 +40,7 @@ const start = (
   relays.push(startRelay({ connectionString: outbox.url, publish, logger }));
 };
 
-/** A relay of which the test knows what the broker has acknowledged, and what it failed to. */
+/** A relay that records what the broker acknowledged, and what failed. */
 const startNoting = () => {
   const sent: string[] = [];
   const refusals: unknown[] = [];
@@ -56,7 +56,7 @@ const startNoting = () => {
   return { sent, refusals };
 };
 
-/** What arrives at the broker, from now on. */
+/** The records that arrive at the broker from now on. */
 const listen = async () => {
   const values: string[] = [];
   const consumption: Consumption = consume({
@@ -86,13 +86,13 @@ const relayUntilKilled = async (): Promise<string | null> => {
   return signal;
 };
 
-describe('events on their way to a broker', () => {
+describe('events that are published to a broker', () => {
   test('are neither lost nor out of order when the relay is killed between sending and marking', async () => {
     const [acme = '', globex = ''] = outbox.tenantIds;
     const { values, consumption } = await listen();
     for (let i = 0; i < 12; i += 1) await change(outbox.database, i % 3 === 0 ? globex : acme);
     expect(await relayUntilKilled()).toBe('SIGKILL');
-    // Sent, and as far as the database knows not yet.
+    // Sent, but not yet marked in the database.
     await until(() => values.length === 2);
     expect(await outbox.database.outboxEvent.count({ where: { publishedAt: null } })).toBe(12);
 
@@ -101,14 +101,14 @@ describe('events on their way to a broker', () => {
     await until(() => values.length === 14);
     await consumption.stop();
     const versions = versionsByTenant(values);
-    // What was sent again comes again in the same order.
+    // Repeated events arrive in the same order.
     expect(versions).toEqual({
       [acme]: [2, ...ascending(2, 8)],
       [globex]: [2, ...ascending(2, 4)],
     });
   });
 
-  test('wait while the broker is away, and leave when it is back', async () => {
+  test('wait while the broker is unavailable, and are published when it is back', async () => {
     const [acme = ''] = outbox.tenantIds;
     const { sent, refusals } = startNoting();
     await change(outbox.database, acme);
@@ -125,7 +125,7 @@ describe('events on their way to a broker', () => {
     expect(versionsByTenant(sent)).toEqual({ [acme]: [2, 3, 4] });
   });
 
-  test('wait for a broker that comes after the relay', async () => {
+  test('wait for a broker that starts after the relay', async () => {
     const [acme = ''] = outbox.tenantIds;
     await broker.stop();
     const { sent, refusals } = startNoting();

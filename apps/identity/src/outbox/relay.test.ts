@@ -28,7 +28,7 @@ const start = (options: Partial<Parameters<typeof startRelay>[0]>): Relay => {
   return relay;
 };
 
-/** A relay that hands records to a list in place of a broker. */
+/** A relay that appends records to a list instead of a broker. */
 const startListing = (name = 'relay') => {
   const seen: OutboxRecord[] = [];
   const relay = start({
@@ -40,7 +40,7 @@ const startListing = (name = 'relay') => {
 };
 
 describe('a relay', () => {
-  test('hands on what is committed, at once and in order', async () => {
+  test('publishes committed events, immediately and in order', async () => {
     const { seen } = startListing();
     const [acme = '', globex = ''] = outbox.tenantIds;
     for (const tenantId of [acme, globex, acme, acme]) await change(outbox.database, tenantId);
@@ -55,7 +55,7 @@ describe('a relay', () => {
     expect(versions).toEqual({ [acme]: [2, 3, 4], [globex]: [2] });
   });
 
-  test('does not wait for its next look when it is woken', async () => {
+  test('does not wait for its next poll when it is notified', async () => {
     const seen: OutboxRecord[] = [];
     start({
       pollMs: 3_600_000,
@@ -70,7 +70,7 @@ describe('a relay', () => {
     }
   });
 
-  test('does not lose a wake-up that comes while it hands on', async () => {
+  test('does not lose a notification that arrives while it publishes', async () => {
     const [acme = ''] = outbox.tenantIds;
     let changedMeanwhile = false;
     start({
@@ -86,7 +86,7 @@ describe('a relay', () => {
     expect(await outbox.database.outboxEvent.count()).toBe(2);
   });
 
-  test('hands on a row whose transaction began first and committed last', async () => {
+  test('publishes a row whose transaction began first and committed last', async () => {
     const [acme = '', globex = ''] = outbox.tenantIds;
     const { seen } = startListing();
     await outbox.database.$transaction(async (tx) => {
@@ -99,7 +99,7 @@ describe('a relay', () => {
     expect(seen.map(({ key }) => key)).toEqual([globex, acme]);
   });
 
-  test('leaves out what was rolled back', async () => {
+  test('does not publish events that were rolled back', async () => {
     const [acme = ''] = outbox.tenantIds;
     const { seen } = startListing();
     const failing = outbox.database.$transaction(async (tx) => {
@@ -113,7 +113,7 @@ describe('a relay', () => {
     expect(versionsByTenant(seen.map(({ value }) => value))).toEqual({ [acme]: [2] });
   });
 
-  test('hands on many more than one batch holds', async () => {
+  test('publishes many more events than fit into one batch', async () => {
     const [acme = ''] = outbox.tenantIds;
     const sizes: number[] = [];
     for (let i = 0; i < 25; i += 1) await change(outbox.database, acme);
@@ -127,7 +127,7 @@ describe('a relay', () => {
     expect(sizes).toEqual([10, 10, 5]);
   });
 
-  test('tries again what was not taken, and skips nothing', async () => {
+  test('retries failed events and skips none', async () => {
     const [acme = ''] = outbox.tenantIds;
     const seen: OutboxRecord[] = [];
     let refusals = 2;
@@ -136,7 +136,7 @@ describe('a relay', () => {
       async publish(records) {
         if (refusals > 0) {
           refusals -= 1;
-          throw new Error('the broker is away');
+          throw new Error('the broker is unavailable');
         }
         seen.push(...records);
       },
@@ -148,7 +148,7 @@ describe('a relay', () => {
 });
 
 describe('of several relays', () => {
-  test('one works, and each event is handed on once', async () => {
+  test('one publishes, and each event is published once', async () => {
     const [acme = '', globex = ''] = outbox.tenantIds;
     const relays = [startListing('one'), startListing('two'), startListing('three')];
     for (let i = 0; i < 20; i += 1) await change(outbox.database, i % 2 === 0 ? acme : globex);
@@ -157,7 +157,7 @@ describe('of several relays', () => {
     expect(seen).toEqual([0, 0, 20]);
   });
 
-  test('another takes over when the one that works stops', async () => {
+  test('another one takes over when it stops', async () => {
     const [acme = ''] = outbox.tenantIds;
     const first = startListing('first');
     await change(outbox.database, acme);
@@ -170,8 +170,8 @@ describe('of several relays', () => {
   });
 });
 
-describe('with the database away', () => {
-  test('a relay comes back with it, and takes its lock again', async () => {
+describe('without the database', () => {
+  test('a relay reconnects and takes its lock again', async () => {
     const [acme = ''] = outbox.tenantIds;
     const way = await severable(outbox.url);
     const seen: OutboxRecord[] = [];

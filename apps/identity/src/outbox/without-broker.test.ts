@@ -6,7 +6,7 @@ import { startBroker, until } from '@tessera/local-stack';
 import { identityDatabase, startIdentity } from '../testing/identity.ts';
 import { TOPIC } from '../testing/outbox.ts';
 
-test('identity works with no broker at all: its events wait, and leave once there is one', async () => {
+test('identity works without a broker; its events wait and are published once there is one', async () => {
   const environment = {
     DATABASE_URL: await identityDatabase(),
     KEY_ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}`,

@@ -194,7 +194,7 @@ describe('a session', () => {
     await sees(page, 'Sign in');
   });
 
-  /** As if nobody had done anything in the user's session for so long: the server decides, and it has its own clock. */
+  /** Simulates inactivity in the user's session in the database, because the server's clock decides. */
   const rest = (seconds: number) =>
     site.identity.context.database.session.updateMany({
       where: { userId: user.id },

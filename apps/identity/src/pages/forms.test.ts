@@ -257,7 +257,7 @@ describe('/.well-known/change-password', () => {
   });
 
   test.each(['//evil.test', 'https://evil.test/', '/signed-out'])(
-    'and nothing else is led to in its way: %s',
+    'and to no other page: %s',
     async (next) => {
       const path = `/sign-in?${new URLSearchParams({ next })}`;
       const user = await identity.people.user();

@@ -20,7 +20,7 @@ const start = async (
     ...environment,
     DATABASE_URL,
     KEY_ENCRYPTION_KEYS,
-    // On a busy machine half a second is soon over, and then each replica counts by itself.
+    // A busy machine may exceed half a second, and then each replica would count separately.
     REDIS_URL: redis.url,
     REDIS_TIMEOUT_MS: '20000',
   };
@@ -62,7 +62,7 @@ describe('two replicas with one Redis', () => {
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
   });
 
-  test('share the failures of an account, a hundred at once too', async () => {
+  test('share the failures of an account, even a hundred concurrent ones', async () => {
     const [one, two] = await start({ RATE_LIMIT_LOGIN_FAILURES: '5', HASH_QUEUE_LIMIT: '1000' });
     const { email } = await one.people.user();
     const answers = await Promise.all(
@@ -82,7 +82,7 @@ describe('two replicas with one Redis', () => {
     expect(statuses).toEqual([200, 200, 429]);
   });
 
-  test('count each by itself while Redis is away, and together again when it is back', async () => {
+  test('count separately while Redis is unavailable, and together again when it is back', async () => {
     const [one, two] = await start({ RATE_LIMIT_LOGIN: '2' });
     const { email } = await one.people.user();
     const statuses = async (...order: TestIdentity[]) => {
@@ -99,7 +99,7 @@ describe('two replicas with one Redis', () => {
     expect(await statuses(one, two)).toEqual([200, 429]);
   });
 
-  test('leave no address of anybody in Redis, and nothing for longer than its window', async () => {
+  test('store no addresses in Redis, and no key longer than its window', async () => {
     const [one] = await start({ RATE_LIMIT_LOGIN_FAILURES: '5' });
     const { email } = await one.people.user();
     await attempt(one, email, 'wrong');

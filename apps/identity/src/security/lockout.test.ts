@@ -17,7 +17,7 @@ interface Guessing {
   ): Promise<{ status: number; body: { error?: string }; headers: Record<string, string> }>;
   right(): Promise<string>;
   wrong(): string;
-  /** The lock has run out. */
+  /** Makes the lock expire. */
   wait(): Promise<unknown>;
 }
 
@@ -77,14 +77,14 @@ describe.each(Object.entries(factors))('%s is locked', (_, prepare) => {
     return Number(headers['retry-after']);
   };
 
-  test('after five wrong ones in a row, for the right one too, and it is told until when', async () => {
+  test('after five consecutive wrong ones, even for the right one, and the response says until when', async () => {
     await fail(5);
     const seconds = await lockedFor();
     expect(seconds).toBeGreaterThan(50);
     expect(seconds).toBeLessThanOrEqual(60);
   });
 
-  test('for a time that grows with each further wrong one, and no longer than a day', async () => {
+  test('for a time that grows with each further wrong one, up to a day', async () => {
     await fail(5);
     const times = [];
     for (let i = 0; i < 13; i += 1) {
@@ -95,7 +95,7 @@ describe.each(Object.entries(factors))('%s is locked', (_, prepare) => {
     expect(times).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1440, 1440, 1440]);
   });
 
-  test('not once the time is over; the right one begins the count anew', async () => {
+  test('not after that time; the right one resets the count', async () => {
     await fail(5);
     await guessing.wait();
     expect((await guessing.guess(await guessing.right())).status).toBe(200);
@@ -105,7 +105,7 @@ describe.each(Object.entries(factors))('%s is locked', (_, prepare) => {
     expect(await lockedFor()).toBeLessThanOrEqual(60);
   });
 
-  test('after five of thirty wrong ones at the same time', async () => {
+  test('after five of thirty concurrent wrong ones', async () => {
     const answers = await Promise.all(
       Array.from({ length: 30 }, () => guessing.guess(guessing.wrong())),
     );
@@ -114,14 +114,14 @@ describe.each(Object.entries(factors))('%s is locked', (_, prepare) => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(25);
   });
 
-  test('for this user alone', async () => {
+  test('only for this user', async () => {
     await fail(5);
     const other = await identity.people.user();
     const theirs = await prepare(other, await identity.people.signIn(other));
     expect((await theirs.guess(await theirs.right())).status).toBe(200);
   });
 
-  test('and each wrong one stands in the activity log', async () => {
+  test('and each wrong one is in the activity log', async () => {
     await fail(2);
     const entries = await identity.context.database.activityEntry.findMany({
       where: { userId: user.id },
@@ -131,7 +131,7 @@ describe.each(Object.entries(factors))('%s is locked', (_, prepare) => {
   });
 });
 
-test('PINs that could not be judged do not count', async () => {
+test('PINs that could not be verified do not count', async () => {
   const busy = await startIdentity({ HASH_QUEUE_LIMIT: '0', BCRYPT_COST: '10' });
   try {
     const user = await busy.people.user();

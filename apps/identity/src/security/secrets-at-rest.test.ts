@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity.stop());
 
-/** Every row of every table, as text; bytes also as the text that they may spell. */
+/** Every row of every table as text; bytes also decoded as text. */
 const everything = async (): Promise<string> => {
   const { pool } = identity.context;
   const { rows: tables } = await pool.query<{ name: string }>(
@@ -30,7 +30,7 @@ const everything = async (): Promise<string> => {
   return [text, ...bytes.map((each) => each.toString('latin1'))].join('\n');
 };
 
-test('no table holds a token, a password, a link of a mail or the secret of a session in readable form', async () => {
+test('no table contains a token, a password, a mailed link or a session secret in readable form', async () => {
   const user = await identity.people.user({ tenant: await identity.people.tenant() });
   const answer = await identity.http
     .post('/api/auth/login')
@@ -49,7 +49,7 @@ test('no table holds a token, a password, a link of a mail or the secret of a se
   const reset = new URL(link).searchParams.get('token') ?? '';
 
   const rows = await everything();
-  // The search itself works: these are there.
+  // Proves that the search itself works.
   expect(rows).toContain(user.id);
   expect(rows).toContain(application.clientId);
   expect(rows).toContain(hash('sha256', session, 'buffer').toString('latin1'));
@@ -87,7 +87,7 @@ test('nor a code, a refresh token or the secret of a client', async () => {
     cookie,
     ...tokens,
   ]
-    // The session's secret alone; and what is short is no secret.
+    // Only the session's secret; short values are not secrets.
     .map((secret) => String(secret).split('session=').at(-1) ?? '')
     .filter((secret) => secret.length >= 32);
   expect(secrets.length).toBeGreaterThanOrEqual(11);

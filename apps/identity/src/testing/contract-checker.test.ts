@@ -15,7 +15,7 @@ const answered = async (path: string, body: object) => {
   return checker;
 };
 
-test('an answer that services read is no finding', async () => {
+test('a response that services can parse is not a finding', async () => {
   const user = await answered('/api/user', { data: { id, tenants: [], name: 'Ada' } });
   const policies = await answered('/api/policies', { data: [], meta: { version: 1 } });
   for (const checker of [user, policies]) expect(() => checker.verify()).not.toThrow();
@@ -26,7 +26,7 @@ test.each([
   ['loses a field', '/api/user', { data: { id, colour: 'red' } }, 'misread colour'],
   ['is changed', '/api/user', { data: { id: ` ${id}` } }, 'misread id'],
   ['has a strange deny', '/api/policies', { data: [{ action: 'x*', effect: 'deny' }] }, 'refuse'],
-])('an answer that %s is a finding', async (_what, path, body, message) => {
+])('a response that %s is a finding', async (_what, path, body, message) => {
   const checker = await answered(path, { meta: { version: 1 }, ...body });
   expect(() => checker.verify()).toThrow(message);
 });

@@ -50,7 +50,7 @@ describe('a malformed token is 401', () => {
 });
 
 describe('a genuine token', () => {
-  test('admits, however the scheme is spelt, again and again', async () => {
+  test('is accepted repeatedly, whatever the case of the scheme', async () => {
     const token = await issueOne();
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       const answer = await identity.http.get('/api/me').set('authorization', `${scheme} ${token}`);
@@ -58,7 +58,7 @@ describe('a genuine token', () => {
     }
   });
 
-  test('is what RFC 9068 asks for', async () => {
+  test('conforms to RFC 9068', async () => {
     const token = await issueOne();
     const { keys, config } = identity.context;
     const { issuer } = config;
@@ -78,7 +78,7 @@ describe('a genuine token', () => {
     });
   });
 
-  test('no longer admits once it has expired', async () => {
+  test('is rejected once it has expired', async () => {
     const short = await startIdentity({ ACCESS_TOKEN_TTL: '4' });
     try {
       const bearer = await short.people.signIn(await short.people.user());
@@ -91,14 +91,14 @@ describe('a genuine token', () => {
   });
 });
 
-describe('a token that was good is refused', () => {
+describe('a formerly valid token is rejected', () => {
   const admittedThenRefused = async (token: string, change: () => Promise<unknown>) => {
     expect((await present(identity.http, token)).status).toBe(200);
     await change();
     await expectRefused(identity.http, token);
   };
 
-  test('once it is revoked, and only it', async () => {
+  test('once it is revoked, and no other token', async () => {
     const [token, other] = [await issueOne(), await issueOne()];
     const tokenId = claimsOf(token).jti ?? '';
     await admittedThenRefused(token, () =>
@@ -121,7 +121,7 @@ describe('a token that was good is refused', () => {
     );
   });
 
-  test('once all of the user are revoked, or those in its tenant', async () => {
+  test('once all tokens of the user, or those in its tenant, are revoked', async () => {
     const someone = await identity.people.user({ tenant });
     const elsewhere = await issue(identity, { userId: someone.id });
     const revoke = (tenantId?: string) => () =>

@@ -39,7 +39,7 @@ describe('the kind of client that a token belongs to', () => {
     expect(await callerOf(await tokenOf(await make()))).toMatchObject({ clientKind });
   });
 
-  test('decides whether a system administrator acts as one, and which tenants are told', async () => {
+  test('determines whether a system administrator acts as one, and which tenants are shown', async () => {
     const first = await callerOf(await tokenOf(await flow.client()));
     expect([first?.isSystemAdmin, first?.tenants.length]).toEqual([true, 2]);
     for (const options of [{ tenantId: tenant.id }, { isTrusted: false }]) {
@@ -49,7 +49,7 @@ describe('the kind of client that a token belongs to', () => {
     }
   });
 
-  test("a tenant's client opens neither what needs an administrator nor another tenant", async () => {
+  test("a tenant's client grants neither administrator permissions nor access to other tenants", async () => {
     const token = await tokenOf(await flow.client({ tenantId: tenant.id }));
     const authorization = `Bearer ${token}`;
     const tenants = await identity.http.get('/api/tenants').set({ authorization });

@@ -28,7 +28,7 @@ interface Forged {
   readonly key?: KeyObject;
 }
 
-/** A token like a genuine one, but for what is given. Signed by the real key unless told. */
+/** A token like a genuine one, except for the given differences. Signed with the real key by default. */
 const forge = async ({ header = {}, claims = {}, key }: Forged): Promise<string> => {
   const genuine = claimsOf(await issueOne());
   const signing = await identity.context.keys.signing();
@@ -43,7 +43,7 @@ const forge = async ({ header = {}, claims = {}, key }: Forged): Promise<string>
 
 const now = (): number => Math.floor(Date.now() / 1000);
 
-describe('a forged token is refused:', () => {
+describe('a forged token is rejected:', () => {
   test.each<[string, Forged]>([
     ['expired', { claims: { exp: now() - 1 } }],
     ['without an end', { claims: { exp: undefined } }],
@@ -53,19 +53,19 @@ describe('a forged token is refused:', () => {
     ['without an audience', { claims: { aud: undefined } }],
     ['an ID token', { header: { typ: 'JWT' } }],
     ['of no type', { header: { typ: undefined } }],
-    ['one that waits for its second factor', { header: { typ: 'pending+jwt' } }],
+    ['one pending its second factor', { header: { typ: 'pending+jwt' } }],
     ['of an unknown key', { header: { kid: 'unknown' } }],
     ['of no key', { header: { kid: undefined } }],
     ['that was never recorded', { claims: { jti: randomUUID() } }],
-    ['whose id is none', { claims: { jti: "' OR true --" } }],
+    ['with an invalid id', { claims: { jti: "' OR true --" } }],
     ['without an id', { claims: { jti: undefined } }],
     ['not yet valid', { claims: { nbf: now() + 60 } }],
     [
-      'signed by a stranger who names our key',
+      'signed with another key under our key id',
       { key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey },
     ],
     [
-      'signed with RSA by a stranger',
+      'signed with an unknown RSA key',
       {
         key: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
         header: { alg: 'RS256' },

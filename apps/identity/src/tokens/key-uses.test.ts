@@ -25,7 +25,7 @@ const lastUsed = async (id: string): Promise<Date | null> =>
   (await identity.context.database.token.findUniqueOrThrow({ where: { id } })).lastUsedAt;
 
 describe('`last_used_at` of an API key', () => {
-  test('is written by no request, and later for many at once', async () => {
+  test('is not written by requests, but later for many keys at once', async () => {
     const before = Date.now();
     const keys = [await accounts.key(account), await accounts.key(account)];
     for (const { key } of [...keys, ...keys]) await call(key);
@@ -38,7 +38,7 @@ describe('`last_used_at` of an API key', () => {
     }
   });
 
-  test('stays as it is while the key is not used, and of a key that was never used is null', async () => {
+  test('does not change while the key is not used, and is null for a key that was never used', async () => {
     const [used, unused] = [await accounts.key(account), await accounts.key(account)];
     await call(used.key);
     await identity.context.keyUses.flush();
@@ -48,7 +48,7 @@ describe('`last_used_at` of an API key', () => {
     expect(await lastUsed(unused.token_id)).toBeNull();
   });
 
-  test('does not wait for whoever holds the row of a key', async () => {
+  test('does not wait for a locked key', async () => {
     const { key, token_id } = await accounts.key(account);
     await call(key);
     await identity.context.database.$transaction(async (tx) => {
@@ -74,14 +74,14 @@ describe('`last_used_at` of an API key', () => {
   });
 });
 
-describe('what is noted of uses', () => {
+describe('the recorded uses', () => {
   const written: (readonly unknown[])[] = [];
   const recording = (everyMs: number, fails = false): KeyUses =>
     new KeyUses({
       pool: {
         async query(_text: string, [ids]: readonly unknown[][]) {
           written.push(ids ?? []);
-          if (fails) throw new Error('The database is away.');
+          if (fails) throw new Error('The database is unavailable.');
         },
       } as never,
       logger: createLogger('test', 'silent'),
@@ -89,7 +89,7 @@ describe('what is noted of uses', () => {
     });
   beforeEach(() => written.splice(0));
 
-  test('is one statement for all keys, and none where nothing was used', async () => {
+  test('are written in one statement for all keys, and not at all if nothing was used', async () => {
     const uses = recording(3_600_000);
     for (const id of ['a', 'b', 'a', 'c', 'a']) uses.note(id);
     await uses.flush();
@@ -97,7 +97,7 @@ describe('what is noted of uses', () => {
     expect(written).toEqual([['a', 'b', 'c']]);
   });
 
-  test('is written round after round, and once more at the end', async () => {
+  test('are written periodically, and once more at the end', async () => {
     const uses = recording(1);
     uses.start();
     uses.note('a');
@@ -107,7 +107,7 @@ describe('what is noted of uses', () => {
     expect(written).toEqual([['a'], ['b']]);
   });
 
-  test('is lost, and nothing more, where it cannot be written', async () => {
+  test('are lost if they cannot be written, without other effects', async () => {
     const uses = recording(3_600_000, true);
     uses.note('a');
     await expect(uses.flush()).resolves.toBeUndefined();

@@ -13,7 +13,7 @@ describe('an opaque token', () => {
   const who = (token: string) =>
     identity.http.get('/api/user').set('authorization', `Bearer ${token}`);
 
-  test('admits its client, with its scopes', async () => {
+  test('authenticates its client, with its scopes', async () => {
     const { token, clientId } = await identity.people.application(
       'identity.tenants.list tenant.*.crm.*.view',
     );
@@ -36,7 +36,7 @@ describe('an opaque token', () => {
     });
   });
 
-  test('is refused when expired, unknown, gone, or its application is gone', async () => {
+  test('is rejected if it is expired, unknown or deleted, or its application was deleted', async () => {
     const { token: expired, clientId: whose } = await identity.people.application(scope);
     await identity.context.database.oAuthArtifact.updateMany({
       where: { clientId: whose },
@@ -54,7 +54,7 @@ describe('an opaque token', () => {
     await expectRefused(identity.http, other.token);
   });
 
-  test('of another kind is none: a grant or a session of the provider', async () => {
+  test('of another kind is rejected: a grant or a session of the provider', async () => {
     const { token, clientId } = await identity.people.application(scope);
     await identity.context.database.oAuthArtifact.updateMany({
       where: { clientId },
@@ -63,7 +63,7 @@ describe('an opaque token', () => {
     await expectRefused(identity.http, token);
   });
 
-  test('has no account of its own', async () => {
+  test('has no account', async () => {
     const { token } = await identity.people.application(scope);
     const answer = await present(identity.http, token);
     expect([answer.status, answer.body.error]).toEqual([403, 'permission_denied']);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity.stop());
 
-/** An administrator who uses a client, and everything that its token can be made into. */
+/** An administrator who uses a client, and all tokens that can be derived from its token. */
 const someone = async () => {
   const { people, http } = identity;
   const client = await flow.client();
@@ -48,7 +48,7 @@ const someone = async () => {
   };
 };
 
-describe('a token that comes out of another one', () => {
+describe('a derived token', () => {
   test.each([
     ['disable-client', []],
     ['delete-client', []],
@@ -73,7 +73,7 @@ describe('a token that comes out of another one', () => {
     }
   });
 
-  test('ends with the session that the first one hangs on', async () => {
+  test('ends with the session of the first one', async () => {
     const { tokens, client, refreshTokens } = await someone();
     await identity.http.post('/api/auth/logout').set(bearerOf(tokens.renewed)).expect(200);
     for (const token of Object.values(tokens)) await expectRefused(identity.http, token);

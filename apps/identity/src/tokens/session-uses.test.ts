@@ -31,7 +31,7 @@ const signIn = async (remember = false): Promise<SignedIn> => {
 };
 
 const sessions = () => identity.context.database.session;
-/** As if nobody had done anything in the user's sessions for so long. */
+/** Simulates inactivity in the user's sessions. */
 const rest = (seconds: number) =>
   sessions().updateMany({
     where: { userId: user.id },
@@ -49,8 +49,8 @@ const me = async (bearer: Bearer) => (await identity.http.get('/api/me').set(bea
 const state = async (cookie: string) =>
   (await identity.http.get('/session').set('cookie', cookie)).body;
 
-describe('a session in which nobody was active', () => {
-  test('has ended for its browser, without any script, and its apps go on', async () => {
+describe('an inactive session', () => {
+  test('has ended for its browser, without scripts, while its apps continue', async () => {
     const { bearer, cookie } = await signIn();
     await rest(IDLE + 120);
     expect(await isSignedIn(cookie)).toBe(false);
@@ -58,7 +58,7 @@ describe('a session in which nobody was active', () => {
     expect(await me(bearer)).toBe(200);
   });
 
-  test('gives no code: the browser is asked to sign in', async () => {
+  test('yields no code: the browser must sign in', async () => {
     const flow = new CodeFlow(identity);
     const client = await flow.client();
     const { cookie } = await signIn();
@@ -75,7 +75,7 @@ describe('a session in which nobody was active', () => {
     expect(await isSignedIn(cookie)).toBe(false);
   });
 
-  test('goes on where the browser is remembered', async () => {
+  test('continues with "remember me"', async () => {
     const { cookie } = await signIn(true);
     await rest(30 * 86_400);
     expect(await isSignedIn(cookie)).toBe(true);
@@ -83,8 +83,8 @@ describe('a session in which nobody was active', () => {
   });
 });
 
-describe('a sign of life is', () => {
-  test('a token of the session that is used, and later all are written together', async () => {
+describe('activity is', () => {
+  test('the use of a token of the session, and all uses are written together later', async () => {
     const { bearer, cookie } = await signIn();
     await rest(IDLE - 60);
     expect(await me(bearer)).toBe(200);
@@ -94,7 +94,7 @@ describe('a sign of life is', () => {
     expect(await isSignedIn(cookie)).toBe(true);
   });
 
-  test('a token that is renewed', async () => {
+  test('the renewal of a token', async () => {
     const { bearer } = await signIn();
     await rest(IDLE - 60);
     await refresh(identity, bearer.authorization.slice('Bearer '.length)).expect(200);
@@ -114,7 +114,7 @@ describe('a sign of life is', () => {
     expect(await idleFor()).toBeLessThan(60);
   });
 
-  test('a page that is opened, and somebody at a page that is open', async () => {
+  test('opening a page, and activity on an open page', async () => {
     const { cookie } = await signIn();
     await rest(IDLE - 60);
     expect(await isSignedIn(cookie)).toBe(true);
@@ -130,7 +130,7 @@ describe('a sign of life is', () => {
     expect(await idleFor()).toBeLessThan(60);
   });
 
-  test('neither the question how much time is left, nor what another site sends', async () => {
+  test('neither a request for the remaining time nor a request from another site', async () => {
     const { cookie } = await signIn();
     await written();
     await rest(IDLE - 60);
@@ -144,7 +144,7 @@ describe('a sign of life is', () => {
     expect(await idleFor()).toBeGreaterThan(IDLE - 61);
   });
 
-  test('not what an administrator does as the user', async () => {
+  test('not what an impersonating administrator does', async () => {
     const { cookie } = await signIn();
     const admin = await identity.people.signIn(
       await identity.people.user({ data: { isSystemAdmin: true } }),

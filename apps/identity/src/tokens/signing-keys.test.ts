@@ -9,7 +9,7 @@ import { SigningKeys } from './signing-keys.ts';
 const encryptionKey = (id: string) => ({ id, secret: randomBytes(32) });
 const old = encryptionKey('old');
 
-/** A replica on a database; `reads` counts how often it looked for keys. */
+/** A replica on a database; `reads` counts how often it read the keys. */
 const replicaOn = (url: string, ...encryptionKeys: (typeof old)[]) => {
   const { database, pool } = createDatabase({ url, poolSize: 2 }, createLogger('test', 'silent'));
   let reads = 0;
@@ -66,7 +66,7 @@ describe('signing keys', () => {
     expect((await second.keys.signing()).kid).toBe((await first.keys.signing()).kid);
   });
 
-  test('what is published is public, and named by its thumbprint (RFC 7638)', async () => {
+  test('published keys are public, with their thumbprint (RFC 7638) as id', async () => {
     const { keys } = replica();
     await keys.start();
     const [published] = await keys.published();
@@ -77,7 +77,7 @@ describe('signing keys', () => {
     expect(kid).toBe(createHash('sha256').update(canonical).digest('base64url'));
   });
 
-  test('the database holds no private key that opens without the configured one', async () => {
+  test('the database contains no private key that can be decrypted without the configured key', async () => {
     const { keys, database } = replica();
     await keys.start();
     const { privateKey } = await keys.signing();
@@ -91,7 +91,7 @@ describe('signing keys', () => {
     expect(opened.export({ format: 'jwk' }).d).toBe(d);
   });
 
-  test('a new key is published at once and signs later; the old one stays published', async () => {
+  test('a new key is published immediately and signs later; the old one stays published', async () => {
     const { keys } = replica();
     await keys.start();
     const before = await keys.signing();
@@ -103,7 +103,7 @@ describe('signing keys', () => {
     expect(await keys.find(next)).toBeDefined();
   });
 
-  test('a key signs once its time has come, and leaves when its time is over', async () => {
+  test('a key signs after its start and is removed after its end', async () => {
     const { keys, database } = replica();
     await keys.start();
     const { kid: first } = await keys.signing();
@@ -119,7 +119,7 @@ describe('signing keys', () => {
     expect(await evenLater.keys.published()).toHaveLength(1);
   });
 
-  test("a replica finds another one's key, and looks for unknown ones once a second", async () => {
+  test("a replica finds another one's key, and reads the keys for unknown ids once a second", async () => {
     const [one, other] = [replica(), replica()];
     await one.keys.start();
     await other.keys.start();
@@ -133,8 +133,8 @@ describe('signing keys', () => {
   });
 });
 
-describe('the keys that seal', () => {
-  test('a new one in front seals, the old one still opens', async () => {
+describe('the encryption keys', () => {
+  test('a new first key encrypts, and the old one still decrypts', async () => {
     await replica(old).keys.start();
     const fresh = encryptionKey('new');
     const { keys, database } = replica(fresh, old);
@@ -144,14 +144,14 @@ describe('the keys that seal', () => {
     expect(() => createVault([fresh]).open(row.sealedPrivate, `signing key ${kid}`)).not.toThrow();
   });
 
-  test('without the one that sealed, the start fails and names it', async () => {
+  test('without the key that encrypted a signing key, the start fails and names it', async () => {
     await replica(old).keys.start();
     await expect(replica(encryptionKey('new')).keys.start()).rejects.toThrow(
       /KEY_ENCRYPTION_KEYS lacks the key "old", which sealed signing key/,
     );
   });
 
-  test('what was changed, or sealed for another place, does not open', () => {
+  test('values that were changed, or encrypted for another purpose, cannot be decrypted', () => {
     const vault = createVault([old]);
     const sealed = vault.seal(Buffer.from('secret'), 'here');
     expect(vault.open(sealed, 'here').toString()).toBe('secret');

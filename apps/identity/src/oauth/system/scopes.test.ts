@@ -3,16 +3,16 @@ import { grantScopes } from './scopes.ts';
 describe('grantScopes', () => {
   const allowed = ['identity.tenants.*', 'tenant.*.crm.contacts.*'];
 
-  test('gives everything where nothing is named', () => {
+  test('grants all scopes if none is requested', () => {
     expect(grantScopes(allowed, [])).toEqual({ ok: true, scopes: allowed });
   });
 
-  test('gives exactly what is named', () => {
+  test('grants exactly the requested scopes', () => {
     const requested = ['tenant.acme.crm.contacts.*', 'identity.tenants.list'];
     expect(grantScopes(allowed, requested)).toEqual({ ok: true, scopes: requested });
   });
 
-  test('refuses what is beyond, mistyped or malformed, and names it', () => {
+  test('rejects scopes that are excessive, misspelled or malformed, and names them', () => {
     const beyond = [
       'identity.users.list',
       'identity.tenants.lsit',
@@ -26,7 +26,7 @@ describe('grantScopes', () => {
     });
   });
 
-  test('refuses what does not exist even to an application that may do everything', () => {
+  test('rejects unknown scopes even for an application with all permissions', () => {
     expect(grantScopes(['*'], ['identity.tenants.lsit']).ok).toBe(false);
     expect(grantScopes(['*'], ['identity.tenants.list']).ok).toBe(true);
   });

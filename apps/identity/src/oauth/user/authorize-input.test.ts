@@ -17,13 +17,13 @@ describe('whatever is sent', () => {
     { scope: '"' },
     { state: '☃'.repeat(30) },
     { login_hint: 'a@b.test' },
-  ])('%j is no error of ours', async (changes) => {
+  ])('%j does not cause an internal error', async (changes) => {
     for (const answer of [await ask(changes), await askAnonymously(changes)]) {
       expect([302, 400]).toContain(answer.status);
     }
   });
 
-  test('a repeated parameter is refused', async () => {
+  test('a repeated parameter is rejected', async () => {
     const query = new URLSearchParams(flow.query(client, challenge) as Record<string, string>);
     for (const name of ['state', 'scope', 'redirect_uri', 'client_id', 'code_challenge_method']) {
       const { status, headers } = await identity.http
@@ -35,12 +35,12 @@ describe('whatever is sent', () => {
     }
   });
 
-  test('broken percent signs are no error of ours', async () => {
+  test('malformed percent-encoding does not cause an internal error', async () => {
     const { status } = await identity.http.get('/oauth/authorize?client_id=%ff&state=%');
     expect(status).toBe(400);
   });
 
-  test('another method is 405 and says which one is right', async () => {
+  test('another method is 405 and names the allowed one', async () => {
     const answer = await identity.http.post('/oauth/authorize').send({});
     expect([answer.status, answer.body]).toEqual([405, oauthRefusal('method_not_allowed')]);
     expect(answer.headers.allow).toContain('GET');

@@ -50,11 +50,11 @@ describe('redirect_uri must equal the registered URI exactly', () => {
     }
   });
 
-  test('a missing one is 400, though the client has only one', async () => {
+  test('a missing one is 400, even if the client has only one', async () => {
     expectDirect(await ask({ redirect_uri: undefined }));
   });
 
-  test('an address of the client’s own scheme is as good as any that is registered', async () => {
+  test('a URI with a custom scheme is accepted if it is registered', async () => {
     const redirectUris = ['test.tessera.mobile:/callback', 'http://[::1]:9/callback'];
     const mobile = await flow.client({ isPublic: true, redirectUris });
     for (const redirect_uri of redirectUris) {
@@ -71,12 +71,12 @@ describe('the client', () => {
     expect(answer.headers).not.toHaveProperty('location');
   });
 
-  test('of services takes no part', async () => {
+  test('for services cannot use the code flow', async () => {
     const { clientId } = await identity.people.application('identity.tenants.list');
     expectDirect(await ask({ client_id: clientId }), 'invalid_client');
   });
 
-  test('without an address to return to cannot take part yet', async () => {
+  test('without a redirect URI cannot use the code flow yet', async () => {
     const as = await flow.client({ redirectUris: [] });
     expectDirect(await ask({ redirect_uri: 'https://panel.test/callback' }, as), 'invalid_client');
   });
@@ -84,7 +84,7 @@ describe('the client', () => {
 
 describe('the implicit grant is disabled', () => {
   test.each(['token', 'id_token', 'id_token token', 'code token', 'code id_token', 'none', 'x'])(
-    'response_type=%s tells the client unsupported_response_type',
+    'response_type=%s redirects with unsupported_response_type',
     async (response_type) => {
       const answer = await ask({ response_type, scope: 'openid', nonce: 'n' });
       expect(answer.status).toBe(302);
@@ -98,7 +98,7 @@ describe('the implicit grant is disabled', () => {
   );
 
   test.each(['form_post', 'fragment', 'jwt', 'x'])(
-    'a code in another way than the query (response_mode=%s) is 400',
+    'a response mode other than query (response_mode=%s) is 400',
     async (response_mode) => {
       expectDirect(await ask({ response_mode }));
     },

@@ -8,7 +8,7 @@ const { identity, flow, client, user, cookie, challenge, ask, askAnonymously } =
 afterAll(() => identity.stop());
 
 describe('without a session', () => {
-  test('the service answers 302 to the login page, which can send the browser back', async () => {
+  test('the response is a 302 to the login page, which can send the browser back', async () => {
     const { page, returnTo } = pageOf(await askAnonymously({ state: 'a b&c' }));
     expect(page).toBe('https://identity.test/sign-in');
     const asked = flow.query(client, challenge, { state: 'a b&c' });
@@ -16,7 +16,7 @@ describe('without a session', () => {
     expect(Object.fromEntries(returnTo.searchParams)).toEqual(asked);
   });
 
-  test('the frontend login page is the one of the configuration', async () => {
+  test('the login page of the frontend can be configured', async () => {
     const own = await startIdentity({
       FRONTEND_LOGIN_URL: 'https://app.test/login?theme=dark',
       DATABASE_URL: identity.context.config.database.url,
@@ -32,9 +32,9 @@ describe('without a session', () => {
   });
 
   test.each([
-    ['a cookie that is none', 'session=nonsense; __Host-session=nonsense'],
+    ['an invalid cookie', 'session=nonsense; __Host-session=nonsense'],
     ['an empty cookie', '__Host-session='],
-  ])('%s counts as none, and is left alone', async (_what, stale) => {
+  ])('%s counts as no session and is not changed', async (_what, stale) => {
     const answer = await flow.authorize(flow.query(client, challenge), stale);
     expect(pageOf(answer).page).toBe('https://identity.test/sign-in');
     expect(answer.headers).not.toHaveProperty('set-cookie');
@@ -52,7 +52,7 @@ describe('without a session', () => {
     expect(await count()).toEqual(before);
   });
 
-  test('a bearer token is none: also an impersonator’s stays outside', async () => {
+  test('a bearer token does not count as a session, not even an impersonator’s', async () => {
     for (const use of ['login', 'impersonation'] as const) {
       const token = await issue(identity, { userId: user.id, use });
       const answer = await askAnonymously().set('authorization', `Bearer ${token}`);
@@ -60,7 +60,7 @@ describe('without a session', () => {
     }
   });
 
-  test('a session that was ended, or whose user is inactive, is none', async () => {
+  test('an ended session, or one of an inactive user, does not count', async () => {
     const gone = await identity.people.user();
     const signedIn = await flow.signIn(gone);
     const where = { where: { id: gone.id } };
@@ -69,7 +69,7 @@ describe('without a session', () => {
     expect(pageOf(answer).page).toBe('https://identity.test/sign-in');
   });
 
-  test('the Host header has no part in the addresses', async () => {
+  test('the Host header does not affect the URLs', async () => {
     const answer = await askAnonymously()
       .set('host', 'evil.test')
       .set('x-forwarded-host', 'evil.test');
@@ -91,11 +91,11 @@ describe('with a session', () => {
     expect(answer.headers['cache-control']).toBe('no-store');
   });
 
-  test('the session’s cookie stays as it was set by the sign-in', async () => {
+  test('the session’s cookie is not changed', async () => {
     expect((await ask()).headers).not.toHaveProperty('set-cookie');
   });
 
-  test('a trusted client is not asked about either when it says prompt=consent', async () => {
+  test('a trusted client needs no consent even with prompt=consent', async () => {
     expect(flow.told(await ask({ prompt: 'consent' })).get('code')).toMatch(/\S/);
   });
 
@@ -103,7 +103,7 @@ describe('with a session', () => {
     expect((await flow.tokens(client, cookie)).scope).toBe('api');
   });
 
-  test('parameters that nobody knows have no effect', async () => {
+  test('unknown parameters have no effect', async () => {
     const answer = await ask({ audience: 'x', resource: 'https://else.test', dpop_jkt: 'y' });
     expect(flow.told(answer).get('code')).toMatch(/\S/);
   });
@@ -124,7 +124,7 @@ describe('the tenant of the tokens', () => {
     expect(await tenantIn(client, loner)).toBeNull();
   });
 
-  test('is that of the client where it belongs to a tenant', async () => {
+  test('is that of the client if it belongs to a tenant', async () => {
     const [home, away] = [await identity.people.tenant(), await identity.people.tenant()];
     const member = await identity.people.user({ tenant: home });
     await identity.people.join(member, away, await identity.people.role(away));
@@ -134,7 +134,7 @@ describe('the tenant of the tokens', () => {
     expect(await tenantIn(client, signedIn)).toBe(home.id);
   });
 
-  test('of which the user is no member gives the client access_denied', async () => {
+  test('redirects with access_denied if the user is not a member', async () => {
     const { id: tenantId } = await identity.people.tenant();
     const answer = await ask({}, await flow.client({ tenantId }));
     expect(flow.told(answer).get('error')).toBe('access_denied');

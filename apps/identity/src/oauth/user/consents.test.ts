@@ -20,7 +20,7 @@ const origin: Origin = { ipAddress: null, userAgent: null };
 const challenge = 'c'.repeat(43);
 const secretOf = (cookie: string): string => cookie.slice(cookie.indexOf('=') + 1);
 
-/** A user at the consent page of a client that nobody vouches for. */
+/** A user at the consent page of an untrusted client. */
 const asked = async (changes: Record<string, string> = {}) => {
   const client = await flow.client({ isTrusted: false, allowedScopes: [CONTACTS] });
   const cookie = await flow.signIn(await identity.people.user());
@@ -41,14 +41,14 @@ const sendToConsent = async (
   return { uid: address.pathname.split('/').at(-1) ?? '', resume };
 };
 
-/** Allows what the page shows. */
+/** Gives the consent that the page requests. */
 const accepted = async (uid: string, cookie: string): Promise<string> => {
   const secret = secretOf(cookie);
   const { tenant } = await consents.show(uid, secret, origin);
   return consents.accept(uid, secret, origin, tenant?.id ?? null);
 };
 
-/** Goes where the browser is sent after the page, with its cookies. */
+/** Follows the redirect after the page, with the cookies of the browser. */
 const goOn = (address: string, cookie: string, resume: string) => {
   const { origin: at, pathname } = new URL(address);
   expect(at).toBe('https://identity.test');
@@ -58,7 +58,7 @@ const goOn = (address: string, cookie: string, resume: string) => {
     .redirects(0);
 };
 
-test('an untrusted client goes to the consent page, which is told who asks for what', async () => {
+test('an untrusted client is sent to the consent page, which gets the client and the scopes', async () => {
   const { client, cookie, uid, resume } = await asked();
   expect(await consents.show(uid, secretOf(cookie), origin)).toEqual({
     client: { id: client.clientId, name: 'Panel' },
@@ -72,7 +72,7 @@ test('an untrusted client goes to the consent page, which is told who asks for w
   expect(resume).toMatch(new RegExp(`path=/oauth/authorize/${uid};.*; secure; httponly`, 'i'));
 });
 
-test('once the user accepts, the browser comes back with a code', async () => {
+test('after the user accepts, the browser returns with a code', async () => {
   const { client, cookie, uid, resume } = await asked();
   const answer = await goOn(await accepted(uid, cookie), cookie, resume);
   expect(answer.status).toBe(302);
@@ -84,7 +84,7 @@ test('once the user accepts, the browser comes back with a code', async () => {
   expect(answer.headers.location).toContain(client.redirectUri);
 });
 
-/** Allows what a client asks for, in a session of the user. */
+/** Gives the consent that a client requests, in a session of the user. */
 const allow = async (client: TestClient, cookie: string, scope: string) => {
   const { uid, resume } = await sendToConsent(client, cookie, { scope });
   return goOn(await accepted(uid, cookie), cookie, resume);
@@ -104,7 +104,7 @@ test('the consent is remembered in every session, for the same client and user',
   await sendToConsent(client, await flow.signIn(await identity.people.user()));
 });
 
-test('the user is asked again only when more is asked for', async () => {
+test('the user is asked again only if more is requested', async () => {
   const tenant = await identity.people.tenant();
   const client = await flow.client({ isTrusted: false, allowedScopes: [CONTACTS] });
   const cookie = await flow.signIn(await identity.people.user({ tenant }));
@@ -116,7 +116,7 @@ test('the user is asked again only when more is asked for', async () => {
   await sendToConsent(client, cookie, { scope: `openid phone ${CONTACTS}` });
 });
 
-test('the tenant is the one that was active at consent, and the user is asked again once they have left it', async () => {
+test('the tenant is the one that was active at consent, and the user is asked again after leaving it', async () => {
   const [tenant, other] = [await identity.people.tenant(), await identity.people.tenant()];
   const client = await flow.client({ isTrusted: false, allowedScopes: [CONTACTS] });
   const user = await identity.people.user({ tenant });
@@ -134,7 +134,7 @@ test('the tenant is the one that was active at consent, and the user is asked ag
   expect(claimsOf(again.access_token).tenant_id).toBe(other.id);
 });
 
-/** A user in two tenants, and a way to make another one active. */
+/** A user in two tenants, and a function to switch between them. */
 const inTwoTenants = async () => {
   const [tenant, other] = [await identity.people.tenant(), await identity.people.tenant()];
   const user = await identity.people.user({ tenant });
@@ -146,7 +146,7 @@ const inTwoTenants = async () => {
   return { tenant, other, user, client, activate, cookie: await flow.signIn(user) };
 };
 
-test('consent that is given anew in another tenant ends what the client held in the first one', async () => {
+test("a new consent in another tenant revokes the client's tokens in the first one", async () => {
   const { other, user, client, activate, cookie } = await inTwoTenants();
   await allow(client, cookie, CONTACTS);
   const before = await flow.tokens(client, cookie, { scope: CONTACTS });
@@ -175,7 +175,7 @@ test('consent that is given anew in another tenant ends what the client held in 
   expect((await flow.refresh(client, after.refresh_token)).status).toBe(200);
 });
 
-test('a refresh token is worth nothing where the consent is for another tenant', async () => {
+test('a refresh token is invalid if the consent is for another tenant', async () => {
   const { tenant, other, user, client, cookie } = await inTwoTenants();
   await allow(client, cookie, CONTACTS);
   const { refresh_token } = await flow.tokens(client, cookie, { scope: CONTACTS });
@@ -187,7 +187,7 @@ test('a refresh token is worth nothing where the consent is for another tenant',
   expect((await flow.refresh(client, refresh_token)).status).toBe(200);
 });
 
-test('the consent page grants no other tenant than it shows: it is shown again with the one that is active now', async () => {
+test('the consent page grants only the tenant that it shows: if another one is active, it is shown again', async () => {
   const { tenant, other, user, client, activate, cookie } = await inTwoTenants();
   const { uid } = await sendToConsent(client, cookie, { scope: CONTACTS });
   const path = `/consent/${uid}`;
@@ -211,7 +211,7 @@ test('the consent page grants no other tenant than it shows: it is shown again w
   expect(kept?.tenantId).toBe(other.id);
 });
 
-test('the end of one chain of tokens leaves the consent and other chains alone', async () => {
+test('the end of one chain of tokens affects neither the consent nor other chains', async () => {
   const { client, cookie, uid, resume } = await asked();
   await goOn(await accepted(uid, cookie), cookie, resume);
   const scope = { scope: 'openid' };
@@ -223,7 +223,7 @@ test('the end of one chain of tokens leaves the consent and other chains alone',
   expect((await flow.tokens(client, cookie, scope)).scope).toBe('openid');
 });
 
-test('once the user refuses, the client is told access_denied', async () => {
+test('if the user refuses, the client gets access_denied', async () => {
   const { client, cookie, uid, resume } = await asked();
   const answer = await goOn(await consents.refuse(uid, secretOf(cookie), origin), cookie, resume);
   expect(answer.headers.location).toContain(client.redirectUri);
@@ -234,7 +234,7 @@ test('once the user refuses, the client is told access_denied', async () => {
   });
 });
 
-test('a request is the business of its own session alone', async () => {
+test('a request can only be answered in its own session', async () => {
   const { uid, cookie } = await asked();
   const stranger = await flow.signIn(await identity.people.user());
   for (const secret of [secretOf(stranger), 'nonsense', '', undefined]) {
@@ -253,7 +253,7 @@ test('a request is answered once', async () => {
   await expect(again).rejects.toMatchObject({ status: 409 });
 });
 
-test('nobody goes on without the answer, without the cookie or as somebody else', async () => {
+test('a request cannot continue without the answer, without the cookie or as another user', async () => {
   const { uid, cookie, resume } = await asked();
   const path = `https://identity.test/oauth/authorize/${uid}`;
   const stranger = await flow.signIn(await identity.people.user());
@@ -270,7 +270,7 @@ test('nobody goes on without the answer, without the cookie or as somebody else'
   expect(unanswered.headers.location ?? '').not.toContain('code=');
 });
 
-test('a request that nobody answers is not kept for long', async () => {
+test('an unanswered request expires', async () => {
   await asked();
   const rows = await identity.context.database.oAuthArtifact.findMany({
     where: { model: 'Interaction' },
@@ -280,7 +280,7 @@ test('a request that nobody answers is not kept for long', async () => {
   for (const { expiresAt } of rows) expect(+(expiresAt ?? inTenMinutes)).toBeLessThan(inTenMinutes);
 });
 
-test('the session’s secret is not kept with the request', async () => {
+test('the session’s secret is not stored with the request', async () => {
   const { cookie } = await asked();
   const rows = await identity.context.database.oAuthArtifact.findMany();
   expect(rows.length).toBeGreaterThan(0);

@@ -10,7 +10,7 @@ const client = await flow.client();
 
 type Answer = Awaited<ReturnType<CodeFlow['token']>>;
 
-/** Both ways to a token: what is sent is the same however often it is sent. */
+/** Both ways to get a token; the request can be repeated unchanged. */
 const ways: [string, () => Promise<() => Promise<Answer>>][] = [
   [
     'of a code',
@@ -51,8 +51,8 @@ const waitsForLock = async () => {
   return rows.length > 0;
 };
 
-describe.each(ways)('the database gone in the middle of the exchange %s', (_what, begin) => {
-  test('before it commits: 503, and the client can try again with the same one', async () => {
+describe.each(ways)('losing the database during the exchange %s', (_what, begin) => {
+  test('before the commit: 503, and the client can retry with the same one', async () => {
     const send = await begin();
     await direct.query('BEGIN; LOCK TABLE identity.tokens');
     const answer = send();
@@ -65,7 +65,7 @@ describe.each(ways)('the database gone in the middle of the exchange %s', (_what
     expect((await send()).status).toBe(400);
   });
 
-  test('after it committed, before it said so: the client has its tokens', async () => {
+  test('after the commit, before its response: the client gets its tokens', async () => {
     const send = await begin();
     const lost = way.loseAnswerToCommit();
     const answer = await send();
@@ -76,7 +76,7 @@ describe.each(ways)('the database gone in the middle of the exchange %s', (_what
     await expectRefused(identity.http, answer.body.access_token);
   });
 
-  test('and for longer: 503, and the client can try again with the same one, once', async () => {
+  test('for longer: 503, and the client can retry with the same one, once', async () => {
     const send = await begin();
     const lost = way.loseAnswerToCommit();
     const answer = send();
@@ -90,7 +90,7 @@ describe.each(ways)('the database gone in the middle of the exchange %s', (_what
     await expectRefused(identity.http, second.body.access_token);
   });
 
-  test('away altogether: 503, and nothing has changed', async () => {
+  test('completely: 503, and nothing has changed', async () => {
     const send = await begin();
     await way.cut();
     expectUnavailable(await send());

@@ -67,7 +67,7 @@ describe('the access token', () => {
     expect((await present(identity.http, access_token)).status).toBe(200);
   });
 
-  test('that cannot be recorded does not leave, and the code stays good', async () => {
+  test('that cannot be stored is not returned, and the code stays valid', async () => {
     const given = await flow.code(client, cookie);
     const { database } = identity.context;
     await database.$executeRawUnsafe('ALTER TABLE identity.tokens RENAME TO tokens_away');
@@ -79,7 +79,7 @@ describe('the access token', () => {
 });
 
 describe('the ID token', () => {
-  test('comes with the scope openid, signed with ES256, and tells what the scopes ask for', async () => {
+  test('is returned for the scope openid, signed with ES256, with the claims of the scopes', async () => {
     const { id_token = '' } = await flow.tokens(client, cookie, {
       scope: 'openid email',
       nonce: 'n-1',
@@ -104,7 +104,7 @@ describe('the ID token', () => {
     ["a tenant's client", { tenantId: user.tenantId ?? '' }, 'openid api'],
     ['a third-party client', { isFirstParty: false, allowedScopes: ['*'] }, 'openid *'],
   ])(
-    'of %s is never accepted as a bearer, nor is a refreshed one',
+    'of %s is never accepted as a bearer token, nor is a refreshed one',
     async (_whose, options, scope) => {
       const as = await flow.client(options);
       const { id_token = '', refresh_token } = await flow.tokens(as, cookie, { scope });

@@ -22,14 +22,14 @@ beforeAll(async () => {
 });
 afterAll(() => identity.stop());
 
-/** What a browser with a session does with an address: gives where it is sent. */
+/** Opens a URL like a browser with a session; returns the redirect. */
 const visit = async (address: URL): Promise<URL> => {
   const { status, headers } = await fetch(address, { headers: { cookie }, redirect: 'manual' });
   expect(status).toBe(302);
   return new URL(headers.get('location') ?? '');
 };
 
-/** What a resource server does with a token, knowing the issuer alone. */
+/** Verifies a token like a resource server that only knows the issuer. */
 const verify = (token: string, audience: string, typ?: string) =>
   jwtVerify(token, createRemoteJWKSet(new URL(`${issuer}/.well-known/jwks.json`)), {
     issuer,
@@ -93,7 +93,7 @@ describe('openid-client', () => {
     expect(me.status).toBe(200);
   });
 
-  test('gets what a third-party client asks for, and no more', async () => {
+  test('gets exactly what a third-party client requests', async () => {
     const allowedScopes = ['tenant.*.crm.contacts.*'];
     const client = await flow.client({ isTrusted: true, isFirstParty: false, allowedScopes });
     const config = await discovered(client);
@@ -101,7 +101,7 @@ describe('openid-client', () => {
     const scope = 'openid email tenant.*.crm.contacts.view';
     for (const one of scope.split(' ')) expect(supported).toContain(one);
     const tokens = await authorized(config, client, scope);
-    // Some clients take any other answer for an error.
+    // Some clients treat any other response as an error.
     expect(tokens.scope).toBe(scope);
     const request = (path: string) =>
       openid.fetchProtectedResource(
@@ -123,7 +123,7 @@ describe('openid-client', () => {
     });
   });
 
-  test('is told when a code or a refresh token is used twice', async () => {
+  test('gets an error when a code or a refresh token is used twice', async () => {
     const client = await flow.client();
     const config = await discovered(client);
     const { refresh_token = '' } = await authorized(config, client);
@@ -135,7 +135,7 @@ describe('openid-client', () => {
     cookie = await flow.signIn(user);
   });
 
-  test('is told what the user may not', async () => {
+  test('gets an error for what the user may not do', async () => {
     const { id: tenantId } = await identity.people.tenant();
     const client = await flow.client({ tenantId });
     await expect(authorized(await discovered(client), client)).rejects.toMatchObject({
@@ -143,7 +143,7 @@ describe('openid-client', () => {
     });
   });
 
-  test('revokes its refresh token where the discovery says', async () => {
+  test('revokes its refresh token at the discovered endpoint', async () => {
     const client = await flow.client();
     const config = await discovered(client);
     const { refresh_token = '', access_token } = await authorized(config, client);
@@ -178,7 +178,7 @@ describe('oauth4webapi', () => {
   const insecure = { [oauth.allowInsecureRequests]: true };
 
   test.each(['oidc', 'oauth2'] as const)(
-    'runs the code flow after a discovery by %s, and checks each answer',
+    'runs the code flow after discovery with %s, and validates each response',
     async (algorithm) => {
       const { clientId, secret, redirectUri } = await flow.client();
       const client: oauth.Client = { client_id: clientId };
@@ -199,7 +199,7 @@ describe('oauth4webapi', () => {
         code_challenge_method: 'S256',
         state,
       }).toString();
-      // Also checks `iss` (RFC 9207), which discovery says is there.
+      // Also validates `iss` (RFC 9207), which discovery announces.
       const answer = oauth.validateAuthResponse(as, client, await visit(address), state);
       const response = await oauth.authorizationCodeGrantRequest(
         ...([as, client, auth, answer, redirectUri, verifier, insecure] as const),

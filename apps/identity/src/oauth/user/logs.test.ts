@@ -2,7 +2,7 @@ import { createLogger } from '@tessera/http-kit';
 import { CodeFlow } from '../../testing/code-flow.ts';
 import { startIdentity } from '../../testing/identity.ts';
 
-test('the log tells what was asked and refused, and no code, token or secret, however much it tells', async () => {
+test('the log contains requests and rejections, but no codes, tokens and secrets at any level', async () => {
   const lines: string[] = [];
   const logger = createLogger('identity', 'trace', { write: (line) => void lines.push(line) });
   const identity = await startIdentity({}, { logger });

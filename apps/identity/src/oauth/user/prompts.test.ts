@@ -18,7 +18,7 @@ describe('prompt and max_age', () => {
     { prompt: 'login consent' },
     { max_age: '0', scope: 'openid' },
     { max_age: '1', scope: 'openid', prompt: 'login' },
-  ])('%j gives a code to who authenticates afterwards, and to nobody else', async (changes) => {
+  ])('%j returns a code only after a new authentication', async (changes) => {
     const { page, returnTo } = pageOf(await ask(changes));
     expect(page).toBe('https://identity.test/sign-in');
     const unchanged = pageOf(await followed(returnTo, cookie));
@@ -27,7 +27,7 @@ describe('prompt and max_age', () => {
     expect(flow.told(back).get('code')).toMatch(/\S/);
   });
 
-  test('prompt=login gives an ID token that tells of the new authentication', async () => {
+  test('prompt=login returns an ID token with the new auth_time', async () => {
     const { verifier, challenge: own } = pkce();
     const query = flow.query(client, own, { prompt: 'login', scope: 'openid' });
     const { returnTo } = pageOf(await flow.authorize(query, cookie));
@@ -40,7 +40,7 @@ describe('prompt and max_age', () => {
     expect(auth_time).toBeGreaterThanOrEqual(before);
   });
 
-  test('prompt=login asks who was not signed in once, and not twice', async () => {
+  test('prompt=login asks signed-out users only once', async () => {
     const { returnTo } = pageOf(await askAnonymously({ prompt: 'login' }));
     const back = await followed(returnTo, await flow.signIn(user));
     expect(flow.told(back).get('code')).toMatch(/\S/);
@@ -58,7 +58,7 @@ describe('prompt and max_age', () => {
     expect(pageOf(await flow.authorize(query, signedIn)).returnTo.search).toContain('max_age=60');
   });
 
-  test('prompt=none tells the client login_required, where a code was to be had', async () => {
+  test('prompt=none returns login_required instead of a code', async () => {
     const answer = await askAnonymously({ prompt: 'none', state: 's' });
     expect(answer.status).toBe(302);
     expect(Object.fromEntries(flow.told(answer))).toMatchObject({
@@ -82,13 +82,13 @@ describe('prompt and max_age', () => {
     { prompt: 'x' },
     { prompt: 'none login' },
     { max_age: '-1', scope: 'openid' },
-  ])('%j tells the client invalid_request', async (changes) => {
+  ])('%j returns invalid_request', async (changes) => {
     expect(flow.told(await ask(changes)).get('error')).toBe('invalid_request');
   });
 });
 
 describe('prompt=select_account', () => {
-  test('leads to the choice of an account, and back without a loop', async () => {
+  test('shows the account selection, and returns without a loop', async () => {
     const { page, returnTo } = pageOf(await ask({ prompt: 'select_account' }));
     expect(page).toBe('https://identity.test/select-account');
     expect(Object.fromEntries(returnTo.searchParams)).toEqual(flow.query(client, challenge));
@@ -99,7 +99,7 @@ describe('prompt=select_account', () => {
     expect(flow.told(back).get('code')).toMatch(/\S/);
   });
 
-  test('is answered by the sign-in where nobody is signed in', async () => {
+  test('shows the sign-in if nobody is signed in', async () => {
     const { page, returnTo } = pageOf(await askAnonymously({ prompt: 'select_account' }));
     expect(page).toBe('https://identity.test/sign-in');
     expect(returnTo.searchParams.has('prompt')).toBe(false);
@@ -107,13 +107,13 @@ describe('prompt=select_account', () => {
 });
 
 describe('prompt=create', () => {
-  test('leads to the sign-in where nobody may register', async () => {
+  test('leads to the sign-in if registration is disabled', async () => {
     const { page, returnTo } = pageOf(await askAnonymously({ prompt: 'create' }));
     expect(page).toBe('https://identity.test/sign-in');
     expect(returnTo.searchParams.has('prompt')).toBe(false);
   });
 
-  test('leads to the registration where it is open, and discovery says so', async () => {
+  test('leads to the registration if it is enabled, and discovery announces it', async () => {
     const open = await startAuthorization({ REGISTRATION_ENABLED: 'true' });
     const supported = async (of: typeof identity): Promise<string[]> =>
       (await of.http.get('/.well-known/openid-configuration')).body.prompt_values_supported;
@@ -134,7 +134,7 @@ describe('prompt=create', () => {
   });
 });
 
-describe('a session with something left to do', () => {
+describe('a restricted session', () => {
   const restrictionPages = async (data: { pinPending: true } | { forcePasswordChange: true }) => {
     const person = await identity.people.user();
     const signedIn = await flow.signIn(person);

@@ -7,7 +7,7 @@ afterAll(() => identity.stop());
 const anything = expect.stringMatching(/\S/);
 
 describe('a refresh token', () => {
-  test('gives a new access token and a new refresh token, and an ID token with openid', async () => {
+  test('returns a new access token, a new refresh token and, with openid, an ID token', async () => {
     const { tokens } = await someone();
     const { status, body } = await flow.refresh(client, tokens.refresh_token);
     expect([status, body]).toEqual([
@@ -27,13 +27,13 @@ describe('a refresh token', () => {
     expect((await flow.refresh(client, body.refresh_token)).status).toBe(200);
   });
 
-  test('is always issued, and renews the tokens of a public client, too', async () => {
+  test('is always issued, and also renews the tokens of a public client', async () => {
     const mobile = await flow.client({ isPublic: true });
     const { tokens } = await someone(mobile);
     expect((await flow.refresh(mobile, tokens.refresh_token)).status).toBe(200);
   });
 
-  test('keeps tenant and session, wherever the user starts by now', async () => {
+  test("keeps tenant and session, whatever the user's default tenant is now", async () => {
     const { user, tenant, tokens } = await someone();
     const other = await identity.people.tenant();
     await identity.people.join(user, other, await identity.people.role(other));
@@ -46,7 +46,7 @@ describe('a refresh token', () => {
     expect(claimsOf(body.access_token)).toMatchObject({ tenant_id: tenant.id, sid });
   });
 
-  test('of another client is refused, and stays good', async () => {
+  test('of another client is rejected and stays valid', async () => {
     const { tokens } = await someone();
     await expectDead(tokens.refresh_token, await flow.client());
     expect((await flow.refresh(client, tokens.refresh_token)).status).toBe(200);
@@ -69,7 +69,7 @@ describe('the chain ends with its session', () => {
     await expectRefused(identity.http, second.access_token);
   });
 
-  test('by time: nothing lives longer', async () => {
+  test('at its expiry: nothing lives longer', async () => {
     const { user, tokens } = await someone();
     const { database } = identity.context;
     const where = { userId: user.id };
@@ -88,7 +88,7 @@ describe('the chain ends with its session', () => {
     await expectDead(tokens.refresh_token);
   });
 
-  test('once its user has left the tenant, for good', async () => {
+  test('once its user has left the tenant, permanently', async () => {
     const { user, tenant, tokens } = await someone();
     const { database } = identity.context;
     await database.membership.deleteMany({ where: { userId: user.id } });
@@ -101,7 +101,7 @@ describe('the chain ends with its session', () => {
     await expectDead(tokens.refresh_token);
   });
 
-  test('while its session waits for the PIN nothing is renewed', async () => {
+  test('cannot be used while its session is locked by the PIN', async () => {
     const { user, tokens } = await someone();
     const lock = (pinPending: boolean) =>
       identity.context.database.session.updateMany({
@@ -114,7 +114,7 @@ describe('the chain ends with its session', () => {
     expect((await flow.refresh(client, tokens.refresh_token)).status).toBe(200);
   });
 
-  test('a logout and a renewal at once leave nothing alive', async () => {
+  test('a sign-out and a concurrent renewal leave no valid token', async () => {
     for (let round = 0; round < 5; round++) {
       const { user, tokens } = await someone();
       const authorization = `Bearer ${tokens.access_token}`;

@@ -32,7 +32,7 @@ describe('two replicas on one database', () => {
     expect((await present(one.http, renewed.body.access_token)).status).toBe(200);
   });
 
-  test('share consent that is asked for', async () => {
+  test('share pending consent requests', async () => {
     const untrusted = await here.client({ isTrusted: false });
     const cookie = await here.signIn(await one.people.user());
     const query = here.query(untrusted, 'c'.repeat(43), { scope: 'openid' });
@@ -44,7 +44,7 @@ describe('two replicas on one database', () => {
     expect(here.told(await here.authorize(query, cookie)).get('code')).toMatch(/\S/);
   });
 
-  test('give out a code once, whoever is asked', async () => {
+  test('accept a code once, on any replica', async () => {
     const given = await here.code(client, await here.signIn(await one.people.user()));
     const answers = await Promise.all(
       [here, there, here, there].map((flow) => flow.exchange(client, given)),
@@ -54,7 +54,7 @@ describe('two replicas on one database', () => {
     await expectRefused(other.http, winner?.body.access_token);
   });
 
-  test('see the reuse of a refresh token, whoever is asked', async () => {
+  test('detect the reuse of a refresh token, on any replica', async () => {
     for (let round = 0; round < 5; round++) {
       const tokens = await here.tokens(client, await here.signIn(await one.people.user()));
       const answers = await Promise.all(
@@ -66,7 +66,7 @@ describe('two replicas on one database', () => {
     }
   });
 
-  test('go on with the tokens of each other when the signing key changes', async () => {
+  test("accept each other's tokens when the signing key changes", async () => {
     const cookie = await here.signIn(await one.people.user());
     const before = await here.tokens(client, cookie, { scope: 'openid api' });
     await one.context.keys.rotate();

@@ -21,7 +21,7 @@ const told = async (user: User) => ({
 });
 
 describe('a refresh token that was replaced', () => {
-  test('presented again is 400 invalid_grant, and everything of the user ends', async () => {
+  test('is 400 invalid_grant when it is presented again, and all tokens and sessions of the user end', async () => {
     const { user, cookie, tokens } = await someone();
     const bearer = await identity.people.signIn(user);
     const elsewhere = await flow.tokens(await flow.client(), await flow.signIn(user));
@@ -42,21 +42,21 @@ describe('a refresh token that was replaced', () => {
     expect(events.at(-1)).toEqual({ user_id: user.id, reason: 'token_reused' });
   });
 
-  test('ends nothing of others', async () => {
+  test('does not affect other users', async () => {
     const [one, other] = [await someone(), await someone()];
     await flow.refresh(client, one.tokens.refresh_token);
     await expectDead(one.tokens.refresh_token);
     expect((await present(identity.http, other.tokens.access_token)).status).toBe(200);
   });
 
-  test('ends nothing when somebody else presents it', async () => {
+  test('has no effect when another client presents it', async () => {
     const { tokens } = await someone();
     const { body } = await flow.refresh(client, tokens.refresh_token);
     await expectDead(tokens.refresh_token, await flow.client());
     expect((await present(identity.http, body.access_token)).status).toBe(200);
   });
 
-  test('by two at once: one is answered, and in the end everything of the user is dead', async () => {
+  test('presented by two concurrent requests: one succeeds, and then all tokens of the user are revoked', async () => {
     for (let round = 0; round < 10; round++) {
       const { user, tokens } = await someone();
       const answers = await Promise.all([
@@ -72,7 +72,7 @@ describe('a refresh token that was replaced', () => {
     }
   });
 
-  test('waits for whoever is ending sessions of the user, and holds nothing that they need', async () => {
+  test("waits for a concurrent end of the user's sessions without a deadlock", async () => {
     const { user, tokens } = await someone();
     await flow.refresh(client, tokens.refresh_token);
     const { database } = identity.context;
@@ -88,7 +88,7 @@ describe('a refresh token that was replaced', () => {
     expect((await told(user)).actions).toBe(1);
   });
 
-  test('is not kept longer than its session', async () => {
+  test('is not stored longer than its session', async () => {
     const { user, tokens } = await someone();
     const { expiresAt } = await identity.context.database.session.findFirstOrThrow({
       where: { userId: user.id },
@@ -108,7 +108,7 @@ describe('a refresh token that was replaced', () => {
 });
 
 describe('with REFRESH_REUSE_GRACE_SECONDS', () => {
-  test('two tabs may race; later it is a reuse as ever', async () => {
+  test('two tabs may renew at once; later it counts as reuse', async () => {
     const own = await startAuthorization({ REFRESH_REUSE_GRACE_SECONDS: '60' });
     const { refresh_token } = await own.flow.tokens(own.client, own.cookie);
     const refresh = () => own.flow.refresh(own.client, refresh_token);

@@ -23,7 +23,7 @@ const isGood = async (token: string): Promise<boolean> =>
 
 describe('POST /oauth/revoke', () => {
   test.each([['access_token'], ['refresh_token']] as const)(
-    'ends by the %s everything of the authorization, and nothing else',
+    'with the %s revokes all tokens of the authorization and no others',
     async (which) => {
       const tokens = await flow.tokens(client, cookie);
       const renewed = (await flow.refresh(client, tokens.refresh_token).expect(200)).body;
@@ -46,12 +46,12 @@ describe('POST /oauth/revoke', () => {
         user_id: user.id,
         reason: 'grant_revoked',
       });
-      // Once more is no mistake (RFC 7009 section 2.2).
+      // Repeating it is not an error (RFC 7009 section 2.2).
       expect((await revoke(renewed[which])).body).toEqual(done);
     },
   );
 
-  test('ends what was made from the token: of another tenant, or as another user', async () => {
+  test('revokes tokens derived from the token: of another tenant, or impersonating', async () => {
     const { people, http } = identity;
     const [home, target] = [await people.tenant(), await people.tenant()];
     const chief = await people.user({ tenant: home, data: { isSystemAdmin: true } });
@@ -72,7 +72,7 @@ describe('POST /oauth/revoke', () => {
     for (const dead of [token, acting.body.data.token]) await expectRefused(http, dead);
   });
 
-  test('takes JSON, HTTP Basic, and a hint that has no effect', async () => {
+  test('accepts JSON, HTTP Basic, and a hint, which has no effect', async () => {
     const { access_token, refresh_token } = await flow.tokens(client, cookie);
     await identity.http
       .post('/oauth/revoke')
@@ -82,7 +82,7 @@ describe('POST /oauth/revoke', () => {
     await expectRefused(identity.http, access_token);
   });
 
-  test('takes the id of a public client for its authentication', async () => {
+  test('accepts the id of a public client as its authentication', async () => {
     const app = await flow.client({ isPublic: true });
     const { access_token, refresh_token } = await flow.tokens(app, cookie);
     await revoke(refresh_token, app).expect(200);
@@ -91,7 +91,7 @@ describe('POST /oauth/revoke', () => {
   });
 
   test.each([['access_token'], ['refresh_token']] as const)(
-    'leaves the %s of another client alone, and does not say so',
+    'does not revoke the %s of another client and does not reveal that',
     async (which) => {
       const tokens = await flow.tokens(client, cookie);
       const thief = await flow.client();
@@ -102,7 +102,7 @@ describe('POST /oauth/revoke', () => {
     },
   );
 
-  test('leaves what is no token of a client alone: a sign-in, an ID token, anything', async () => {
+  test('ignores everything that is not a token of a client: a sign-in, an ID token, any text', async () => {
     const bearer = await identity.people.signIn(user);
     const { tokens } = await someone();
     const login = bearer.authorization.slice('Bearer '.length);
@@ -118,7 +118,7 @@ describe('POST /oauth/revoke', () => {
     ['a wrong secret', { client_secret: 'a-guess' }],
     ['no secret', { client_secret: '' }],
     ['an unknown client', { client_id: 'nobody' }],
-  ])('refuses %s with 401, and changes nothing', async (_what, wrong) => {
+  ])('rejects %s with 401 and changes nothing', async (_what, wrong) => {
     const { access_token, refresh_token } = await flow.tokens(client, cookie);
     const answer = await revoke(refresh_token, client, wrong);
     expect([answer.status, answer.body]).toEqual([401, oauthRefusal('invalid_client')]);
@@ -126,7 +126,7 @@ describe('POST /oauth/revoke', () => {
     expect(await isGood(access_token)).toBe(true);
   });
 
-  test('refuses a public client that shows a secret, and a system application', async () => {
+  test('rejects a public client with a secret, and a system application', async () => {
     const app = await flow.client({ isPublic: true });
     await revoke('nothing', app, { client_secret: 'a-guess' }).expect(401);
     const { clientId, secret } = await identity.people.application('identity.tenants.list');
@@ -138,7 +138,7 @@ describe('POST /oauth/revoke', () => {
     expect([answer.status, answer.body]).toEqual([400, oauthRefusal('invalid_request')]);
   });
 
-  test('is where the discovery says', async () => {
+  test('is at the discovered URL', async () => {
     const { body } = await identity.http.get('/.well-known/openid-configuration').expect(200);
     expect(body).toMatchObject({
       revocation_endpoint: 'https://identity.test/oauth/revoke',
@@ -161,7 +161,7 @@ describe('POST /api/oauth/revoke', () => {
         .send({ token, client_id: clientId, client_secret: secret });
   };
 
-  test("refuses a user's token, which stays, with unsupported_token_type", async () => {
+  test("rejects a user's token with unsupported_token_type without revoking it", async () => {
     const revokeThere = await asApplication();
     const { access_token, refresh_token } = await flow.tokens(client, cookie);
     const bearer = await identity.people.signIn(user);
@@ -175,7 +175,7 @@ describe('POST /api/oauth/revoke', () => {
     expect((await flow.refresh(client, refresh_token)).status).toBe(200);
   });
 
-  test('answers 200 for what is no token at all', async () => {
+  test('responds with 200 for something that is not a token', async () => {
     const revokeThere = await asApplication();
     for (const token of ['nothing', 'a.b.c']) {
       expect((await revokeThere(token).expect(200)).body).toEqual(done);

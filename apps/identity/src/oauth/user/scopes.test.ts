@@ -11,7 +11,7 @@ afterAll(() => identity.stop());
 
 const CONTACTS = 'tenant.*.crm.contacts.*';
 
-/** A client that is neither the platform's nor a tenant's; trusted, so that no page stands in between. */
+/** A third-party client; trusted, so that no consent page is shown. */
 const thirdParty = (...allowedScopes: string[]) =>
   flow.client({ isTrusted: true, isFirstParty: false, allowedScopes });
 
@@ -33,14 +33,14 @@ const put = (path: string, token: string, body: object) =>
   identity.http.put(path).set('authorization', `Bearer ${token}`).send(body);
 
 describe('a first-party client', () => {
-  test('gets api where it asks for nothing', async () => {
+  test('gets api if it requests nothing', async () => {
     const { access_token, scope } = await flow.tokens(client, cookie);
     expect(scope).toBe('api');
     expect((await get('/api/user', access_token)).body.data).not.toHaveProperty('scopes');
   });
 
   test.each(['openid', 'openid email', 'api', 'openid profile api', 'openid offline_access'])(
-    'gets exactly what it asks for: %s',
+    'gets exactly what it requests: %s',
     async (scope) => {
       const tokens = await flow.tokens(client, cookie, { scope });
       expect([tokens.scope, claimsOf(tokens.access_token).scope]).toEqual([scope, scope]);
@@ -49,14 +49,14 @@ describe('a first-party client', () => {
     },
   );
 
-  test('may ask for less than api', async () => {
+  test('may request less than api', async () => {
     const { access_token, scope } = await flow.tokens(client, cookie, { scope: CONTACTS });
     expect(scope).toBe(CONTACTS);
     expect((await get('/api/user', access_token)).body.data.scopes).toEqual([CONTACTS]);
     expect((await get('/api/me', access_token)).status).toBe(403);
   });
 
-  test('is told invalid_scope for one that is too long for a service to accept', async () => {
+  test('gets invalid_scope for a scope that is too long', async () => {
     const slug = 'a'.repeat(200);
     const scope = `tenant.${slug}.crm.contacts.view`;
     expect(refused(await ask(client, scope))).toEqual(['invalid_scope', scope]);
@@ -64,7 +64,7 @@ describe('a first-party client', () => {
     expect(refused(await ask(third, scope))).toEqual(['invalid_scope', scope]);
   });
 
-  test('is told invalid_scope for one that nobody knows', async () => {
+  test('gets invalid_scope for an unknown scope', async () => {
     expect(refused(await ask(client, 'openid surprise'))).toEqual(['invalid_scope', 'surprise']);
     expect(refused(await ask(client, 'tenant.*.crm.kontacts.*'))).toEqual([
       'invalid_scope',
@@ -74,7 +74,7 @@ describe('a first-party client', () => {
 });
 
 describe('the scopes of OpenID Connect alone', () => {
-  test('open no API: 403, which names the reason', async () => {
+  test('do not grant access to the API: 403 with the reason', async () => {
     const { access_token } = await flow.tokens(client, cookie, { scope: 'openid profile email' });
     for (const path of ['/api/user', '/api/me', '/api/policies', '/api/profile', '/api/devices']) {
       const answer = await identity.http.get(path).set('authorization', `Bearer ${access_token}`);
@@ -101,7 +101,7 @@ describe("a tenant's client", () => {
     signedIn = await flow.signIn(user);
   });
 
-  test('gets api in its own tenant by default, whichever one the user starts in', async () => {
+  test("gets api in its own tenant by default, whatever the user's default tenant", async () => {
     const { access_token, scope } = await flow.tokens(own, signedIn);
     expect([scope, claimsOf(access_token).tenant_id]).toEqual(['api', tenant.id]);
     const { body } = await get('/api/user', access_token);
@@ -109,7 +109,7 @@ describe("a tenant's client", () => {
     expect(body.data.tenants).toHaveLength(1);
   });
 
-  test('carries no rights of a system administrator and reaches no other tenant', async () => {
+  test('has no permissions of a system administrator and no access to other tenants', async () => {
     const { access_token } = await flow.tokens(own, signedIn);
     expect((await get('/api/tenants', access_token)).status).toBe(403);
     expect((await get('/api/admin/users', access_token)).status).toBe(403);
@@ -120,7 +120,7 @@ describe("a tenant's client", () => {
     expect([elsewhere.status, elsewhere.body.error]).toEqual([403, 'tenant_forbidden']);
   });
 
-  test('is told access_denied for a person who is not a member', async () => {
+  test('gets access_denied for a user who is not a member', async () => {
     expect(refused(await ask(own, 'openid'))[0]).toBe('access_denied');
   });
 
@@ -137,13 +137,13 @@ describe("a tenant's client", () => {
 });
 
 describe('a third-party client', () => {
-  test('never gets api, and has to say what it asks for', async () => {
+  test('never gets api, and must request scopes', async () => {
     const everything = await thirdParty('*');
     expect(refused(await ask(everything, 'openid api'))).toEqual(['invalid_scope', 'api']);
     expect(refused(await ask(everything))[0]).toBe('invalid_scope');
   });
 
-  test('gets permissions within what it was allowed, and is refused the others', async () => {
+  test('gets permissions within its allowed scopes, and is refused others', async () => {
     const crm = await thirdParty(CONTACTS, 'identity.members.list');
     for (const scope of [CONTACTS, 'openid tenant.*.crm.contacts.view', 'identity.members.list']) {
       expect((await flow.tokens(crm, cookie, { scope })).scope).toBe(scope);
@@ -158,7 +158,7 @@ describe('a third-party client', () => {
     }
   });
 
-  test('holds what the user holds within its scopes, and no more', async () => {
+  test('has the permissions of the user within its scopes', async () => {
     const tenant = await people.tenant();
     const viewer = await people.user();
     await people.join(viewer, tenant, await people.builtInRole('viewer'));
@@ -178,7 +178,7 @@ describe('a third-party client', () => {
     expect((await put('/api/profile', access_token, { first_name: 'Eve' })).status).toBe(403);
   });
 
-  test('of an administrator carries none of their rights', async () => {
+  test('of an administrator has none of their permissions', async () => {
     const tenant = await people.tenant();
     const administrator = await people.user({ tenant, data: { isSystemAdmin: true } });
     const scope = 'identity.tenants.list identity.users.*';
@@ -189,7 +189,7 @@ describe('a third-party client', () => {
     expect((await get('/api/user', access_token)).body.data.is_system_admin).toBe(false);
   });
 
-  test('whose token was recorded without scopes holds nothing', async () => {
+  test('with a token stored without scopes has no permissions', async () => {
     const crm = await thirdParty(CONTACTS);
     const { access_token } = await flow.tokens(crm, cookie, { scope: CONTACTS });
     const id = claimsOf(access_token).jti ?? '';
@@ -199,7 +199,7 @@ describe('a third-party client', () => {
 });
 
 describe('a refresh', () => {
-  test('may ask for less, which the next one gets back', async () => {
+  test('may request fewer scopes, and all of them again at the next refresh', async () => {
     const tokens = await flow.tokens(client, cookie, { scope: 'openid api' });
     const narrow = await flow.token(client, {
       grant_type: 'refresh_token',

@@ -22,7 +22,7 @@ const bodyOf = (given: { code: string; verifier: string }, { redirectUri } = cli
 });
 
 describe('the code and its code_verifier', () => {
-  test('give an access token and a refresh token, and nothing else without openid', async () => {
+  test('yield an access token and a refresh token, and nothing else without openid', async () => {
     const answer = await flow.exchange(client, await flow.code(client, cookie));
     expect(answer.status).toBe(200);
     expect(answer.headers['cache-control']).toBe('no-store');
@@ -50,11 +50,11 @@ describe('the code and its code_verifier', () => {
     expect(answer.status).toBe(200);
   });
 
-  test('are all that a public client needs', async () => {
+  test('are sufficient for a public client', async () => {
     expect((await flow.exchange(mobile, await flow.code(mobile, cookie))).status).toBe(200);
   });
 
-  test('are good for 60 seconds', async () => {
+  test('are valid for 60 seconds', async () => {
     const given = await flow.code(client, cookie);
     await identity.context.database.$executeRaw`
       UPDATE identity.oauth_artifacts
@@ -76,7 +76,7 @@ describe('the code and its code_verifier', () => {
     ['another grant type', { grant_type: 'client_credentials' }, 'unsupported_grant_type'],
     ['the password grant', { grant_type: 'password' }, 'unsupported_grant_type'],
     ['no grant type', { grant_type: undefined }, 'invalid_request'],
-  ])('with %s are refused, and the code stays good', async (_what, changes, error) => {
+  ])('with %s are rejected, and the code stays valid', async (_what, changes, error) => {
     for (const as of [client, mobile]) {
       const given = await flow.code(as, cookie);
       const answer = await flow.token(as, { ...bodyOf(given, as), ...changes });
@@ -85,7 +85,7 @@ describe('the code and its code_verifier', () => {
     }
   });
 
-  test('of another client are refused', async () => {
+  test('of another client are rejected', async () => {
     const given = await flow.code(client, cookie);
     const other = await flow.client();
     const answer = await flow.exchange(other, given);
@@ -97,7 +97,7 @@ describe('a confidential client', () => {
   test.each<[string, string | undefined]>([
     ['a wrong secret', 'wrong'],
     ['no secret', undefined],
-  ])('with %s is 401, and the code stays good', async (_what, client_secret) => {
+  ])('with %s is 401, and the code stays valid', async (_what, client_secret) => {
     const given = await flow.code(client, cookie);
     const { clientId: client_id } = client;
     const answer = await identity.http
@@ -108,13 +108,13 @@ describe('a confidential client', () => {
     expect((await flow.exchange(client, given)).status).toBe(200);
   });
 
-  test('that nobody knows is 401', async () => {
+  test('that is unknown is 401', async () => {
     const nobody = { ...client, clientId: 'no\u0000body' };
     const answer = await flow.token(nobody, { grant_type: 'refresh_token', refresh_token: 'x' });
     expect([answer.status, answer.body]).toEqual([401, oauthRefusal('invalid_client')]);
   });
 
-  test('of services is none here, and none of these is one there', async () => {
+  test('for services is unknown here, and the other way round', async () => {
     const { clientId, secret } = await identity.people.application('*');
     const grant = { grant_type: 'client_credentials' };
     const here = await identity.http
@@ -127,8 +127,8 @@ describe('a confidential client', () => {
   });
 });
 
-describe('a code is good once', () => {
-  test('its replay is refused, and kills the tokens that were made from it', async () => {
+describe('a code is valid once', () => {
+  test('its replay is rejected and revokes the tokens that were issued for it', async () => {
     const given = await flow.code(client, cookie);
     const { body } = await flow.exchange(client, given);
     const bystander = await flow.tokens(client, cookie);
@@ -150,7 +150,7 @@ describe('a code is good once', () => {
     ]);
   });
 
-  test('of ten at once one is answered, and its tokens are dead', async () => {
+  test('one of ten concurrent requests succeeds, and its tokens are revoked', async () => {
     const given = await flow.code(client, cookie);
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => flow.exchange(client, given)),
@@ -166,7 +166,7 @@ describe('browsers', () => {
   const fromOrigin = async (origin: string) =>
     flow.exchange(mobile, await flow.code(mobile, cookie)).set({ origin });
 
-  test('of the origins in the configuration may read the answer', async () => {
+  test('of configured origins may read the response', async () => {
     const answer = await fromOrigin(ORIGIN);
     expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([200, ORIGIN]);
     const preflight = await identity.http
@@ -176,7 +176,7 @@ describe('browsers', () => {
   });
 
   test.each(['https://else.test', 'https://panel.test:444', 'http://panel.test', 'null'])(
-    'of %s may not, whatever client it is',
+    'of %s may not, whatever the client',
     async (origin) => {
       const answer = await fromOrigin(origin);
       expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
@@ -184,7 +184,7 @@ describe('browsers', () => {
   );
 });
 
-test('another method is 405, in both shapes', async () => {
+test('another method is 405, in both error formats', async () => {
   const answer = await identity.http.get('/oauth/token');
   expect([answer.status, answer.body]).toEqual([405, oauthRefusal('method_not_allowed')]);
 });
