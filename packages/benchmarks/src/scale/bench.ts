@@ -42,5 +42,10 @@ export const openScaleBench = async (
     database,
     databaseCpu: await databaseCpu(database),
   };
-  return { scaleBench, end: () => database.end() };
+  const end = async (): Promise<void> => {
+    // Otherwise the server would be killed while it writes all changes at its end, and recover them at the next start.
+    if (bench.options.keep !== undefined) await database.query('CHECKPOINT');
+    await database.end();
+  };
+  return { scaleBench, end };
 };

@@ -92,6 +92,7 @@ const create = async (
       smallTenants: smoke ? 2 : 1000,
       records: recordsFor(rows),
     });
+    await crm.query('CHECKPOINT');
     return {
       large: owner(tenants[0], rows),
       reference: owner(referred[0], few),
