@@ -7,6 +7,7 @@ import {
   nullable,
   oneOf,
   optional,
+  rawText,
   shape,
   text,
   time,
@@ -18,7 +19,7 @@ import { equals, type Filter, timeFilters, timeSort } from '../../records/filter
 import { declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { hidden } from '../../records/row.ts';
-import { channelKinds } from './channels.repository.ts';
+import { channelKinds, participantRoles } from './channels.repository.ts';
 import { announceChannel, checkChannelChange, checkNewChannel } from './channels.rules.ts';
 import { visibleChannels } from './channels.visibility.ts';
 
@@ -47,6 +48,20 @@ export const ChannelInput = named(
 
 const count = (): ReturnType<typeof int> => int(0, Number.MAX_SAFE_INTEGER);
 
+const LastMessage = named(
+  'LastMessage',
+  shape({
+    id: uuid(),
+    position: count(),
+    body: described(nullable(text(10_000)), 'Null if the message was recalled'),
+    author_type: oneOf('user', 'bot', 'client'),
+    user_id: nullable(uuid()),
+    bot_id: nullable(uuid()),
+    client_id: nullable(rawText(200)),
+    created_at: time(),
+  }),
+);
+
 export const Channel = named(
   'Channel',
   shape({
@@ -56,6 +71,15 @@ export const Channel = named(
     topic: nullable(text(500)),
     last_position: described(count(), 'The position of the newest message; 0 without messages'),
     last_message_at: nullable(time()),
+    last_message: described(
+      nullable(LastMessage),
+      'The newest message that is not deleted, for callers with `chat.messages.view`',
+    ),
+    role: described(
+      nullable(oneOf(...participantRoles)),
+      'The role of the caller; null if they do not participate',
+    ),
+    user_ids: described(list(uuid()), 'The people of a direct channel; empty in others'),
     created_at: time(),
     updated_at: time(),
   }),
@@ -86,6 +110,8 @@ export const channel = declareKind({
   create: ChannelInput,
   update: named('ChannelUpdate', shape({ name: optional(name), topic })),
   answer: Channel,
+  // The service of the channels reads them.
+  computed: { last_message: () => null, role: () => null, user_ids: () => [] },
   hidden: { last_event: hidden<number>(), direct_key: hidden<string | null>() },
   inputOnly: ['user_ids'],
   sort: { name: 'sort_name', last_message_at: 'last_message_at', ...timeSort },

@@ -3,6 +3,7 @@ import type { Caller } from '../../http.ts';
 import type { AnswerOf, InputOf } from '../../records/kind.ts';
 import { createRecords, type Versioned } from '../../records/records.ts';
 import { type Channels, channel } from './channels.kind.ts';
+import { readOverviews } from './channels.overview.ts';
 import { hasMessages } from './channels.repository.ts';
 import {
   addFirstParticipants,
@@ -30,8 +31,44 @@ export interface ChannelService {
   ): Promise<void>;
 }
 
-export const createChannelService = (database: Database): ChannelService => {
+/** Channels whose responses contain their overviews. */
+const createChannels = (database: Database): Channels => {
   const channels = createRecords(channel, database);
+  const complete = async (caller: Caller, answers: readonly Answer[]): Promise<Answer[]> => {
+    const ids = answers.map(({ id }) => id);
+    const overviews = await readOverviews(
+      database.forTenant(caller.tenantId),
+      ids,
+      caller.userUuid,
+    );
+    const showsMessages = caller.can('chat.messages.view');
+    return answers.map((answer) => {
+      const { role = null, user_ids = [], last_message = null } = overviews.get(answer.id) ?? {};
+      return { ...answer, role, user_ids, last_message: showsMessages ? last_message : null };
+    });
+  };
+  const completeOne = async (
+    caller: Caller,
+    found: Promise<Versioned<Answer>>,
+  ): Promise<Versioned<Answer>> => {
+    const one = await found;
+    const [answer = one.answer] = await complete(caller, [one.answer]);
+    return { ...one, answer };
+  };
+  return {
+    ...channels,
+    async list(caller, query) {
+      const listed = await channels.list(caller, query);
+      return { ...listed, rows: await complete(caller, listed.rows) };
+    },
+    get: (caller, id) => completeOne(caller, channels.get(caller, id)),
+    update: (caller, ...change) => completeOne(caller, channels.update(caller, ...change)),
+    restore: (caller, ...change) => completeOne(caller, channels.restore(caller, ...change)),
+  };
+};
+
+export const createChannelService = (database: Database): ChannelService => {
+  const channels = createChannels(database);
   return {
     channels,
 

@@ -69,6 +69,38 @@ describe('A channel', () => {
   });
 });
 
+describe('The list of channels', () => {
+  test('shows the newest message of each that is not deleted, and the role of the caller', async () => {
+    const ada = user();
+    const general = await channel({}, ada.headers);
+    const sent = async (body: string) =>
+      (await post(`${general}/messages`, { body }, ada.headers).expect(201)).body.data;
+    await sent('First');
+    const last = await sent('Second');
+    const listed = async (headers = {}) => (await get(channels, headers).expect(200)).body.data[0];
+    expect(await listed(ada.headers)).toMatchObject({
+      role: 'owner',
+      user_ids: [],
+      last_message: { id: last.id, position: 2, body: 'Second', user_id: ada.id },
+    });
+    expect(await listed()).toMatchObject({ role: null, last_message: { id: last.id } });
+    const blind = caller({ lacking: ['chat.messages.view'] });
+    expect(await listed(blind)).toMatchObject({ last_message: null });
+    await remove(`${general}/messages/${last.id}`, ada.headers).expect(204);
+    expect(await listed()).toMatchObject({ last_message: { position: 1, body: 'First' } });
+    expect((await get(general)).body.data).toMatchObject({ last_message: { body: 'First' } });
+  });
+
+  test('names the people of direct channels', async () => {
+    const [ada, bob] = [user(), user()];
+    await post(channels, { kind: 'direct', user_ids: [bob.id] }, ada.headers).expect(201);
+    const { body } = await get(channels, bob.headers).expect(200);
+    expect(body.data).toMatchObject([
+      { role: 'member', user_ids: [ada.id, bob.id].sort(), last_message: null },
+    ]);
+  });
+});
+
 describe('A private channel', () => {
   test('is seen by its participants only, administrators included', async () => {
     const [ada, eve] = [user(), user()];

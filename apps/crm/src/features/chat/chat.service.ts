@@ -1,8 +1,10 @@
 import type { Database } from '../../database.ts';
+import { createRecords } from '../../records/records.ts';
+import { type Bots, bot, type ChannelBots, channelBot } from './bots.kind.ts';
+import { createInTurn } from './channel-turns.ts';
 import { type ChannelService, createChannelService } from './channels.service.ts';
 import { createMessageService, type MessageService } from './messages.service.ts';
-import type { Participants } from './participants.kind.ts';
-import { createParticipants } from './participants.service.ts';
+import { type Participants, participant } from './participants.kind.ts';
 import { createReactions, type Reactions } from './reactions.service.ts';
 
 /** The services of the chat. */
@@ -11,11 +13,15 @@ export interface Chat {
   readonly participants: Participants;
   readonly messages: MessageService;
   readonly reactions: Reactions;
+  readonly bots: Bots;
+  readonly channelBots: ChannelBots;
 }
 
 export const createChat = (database: Database): Chat => ({
   channels: createChannelService(database),
-  participants: createParticipants(database),
+  participants: createInTurn(participant, database),
   messages: createMessageService(database),
   reactions: createReactions(database),
+  bots: createRecords(bot, database),
+  channelBots: createInTurn(channelBot, database),
 });

@@ -1,7 +1,9 @@
 import { type Field, rawText, withRule } from '@tessera/fields';
 
 // Every emoji that Unicode recommends for general interchange, sequences included (UTS #51).
-const EMOJI = /^\p{RGI_Emoji}$/v;
+const PATTERN = '^\\p{RGI_Emoji}$';
+// A literal with this flag would need a later language version than the compiler's target.
+const EMOJI = new RegExp(PATTERN, 'v');
 
 /** Requests the coloured form of a character that also has a form as text (UTS #51, section 2). */
 const PRESENTATION = '\uFE0F';

@@ -1,20 +1,23 @@
 import type { Database } from '../../database.ts';
 import type { Caller } from '../../http.ts';
-import { createRecords } from '../../records/records.ts';
+import type { Kind, KindTypes } from '../../records/kind.ts';
+import { createRecords, type Records } from '../../records/records.ts';
 import { createAccess } from '../../records/scope.ts';
 import { lockChannel } from './channels.repository.ts';
-import { type Participants, participant } from './participants.kind.ts';
 
 /**
- * The participants of channels. A change locks the channel before the participant, like everything that changes both:
- * two changes wait for each other instead of failing.
+ * Records of channels, such as participants. A change locks the channel before the record, like everything that
+ * changes both: two changes wait for each other instead of failing.
  */
-export const createParticipants = (database: Database): Participants => {
-  const participants = createRecords(participant, database);
-  const accessTo = createAccess(participant, database);
-  const within: Participants['within'] = (channelId = '') => {
-    const inChannel = participants.within(channelId);
-    const inTurn = <R>(caller: Caller, change: () => Promise<R>): Promise<R> =>
+export const createInTurn = <T extends KindTypes & { readonly caller: Caller }>(
+  kind: Kind<T>,
+  database: Database,
+): Records<T> => {
+  const records = createRecords(kind, database);
+  const accessTo = createAccess(kind, database);
+  const within: Records<T>['within'] = (channelId = '') => {
+    const inChannel = records.within(channelId);
+    const inTurn = <R>(caller: T['caller'], change: () => Promise<R>): Promise<R> =>
       database.transaction(caller.tenantId, async (db) => {
         // Only callers who see the channel lock it.
         await accessTo(channelId).open(caller);
@@ -30,5 +33,5 @@ export const createParticipants = (database: Database): Participants => {
         inTurn(caller, () => inChannel.delete(caller, id, versions)),
     };
   };
-  return { ...participants, within };
+  return { ...records, within };
 };
