@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { type Findings, finding } from './checks.ts';
 import type { Operation } from './document.ts';
+import { fileOptionsOf } from './sample-file.ts';
 import { authorizedHeaders, call, createResources, type Subject, validBody } from './subject.ts';
 
 const HEADER = 'Idempotency-Key';
 
-/** Whether an operation takes an `Idempotency-Key`. */
-export const takesIdempotencyKey = ({ parameters = [] }: Operation): boolean =>
-  parameters.some(
+/** Whether an operation takes an `Idempotency-Key`. Uploads are left out: each sample has the same content. */
+export const takesIdempotencyKey = (operation: Operation): boolean =>
+  fileOptionsOf(operation) === undefined &&
+  (operation.parameters ?? []).some(
     (parameter) =>
       parameter.name === HEADER ||
       ('$ref' in parameter && parameter.$ref === `#/components/parameters/${HEADER}`),

@@ -6,13 +6,16 @@ import { type Receiving, receiveFile } from './files/receive-file.ts';
 import { sendFile } from './files/send-file.ts';
 import {
   fingerprintOf,
+  hashUpload,
   type Idempotency,
+  idempotencyKeyInUse,
   idempotencyKeyOf,
+  type KeyedRequest,
   REPLAYED,
   type RepeatableResponse,
 } from './idempotency.ts';
 import { readInput } from './request-input.ts';
-import type { Reply, RouteEntry, StreamedBody } from './route.ts';
+import type { HandlerInput, Reply, Responses, RouteEntry, StreamedBody } from './route.ts';
 import { send } from './send.ts';
 
 /** Sends a body that is not available all at once. */
@@ -40,9 +43,8 @@ const sendJson = (res: Response, { status, body, headers }: RepeatableResponse):
 };
 
 interface KeyedExchange {
-  readonly req: Request;
   readonly res: Response;
-  readonly key: string;
+  readonly request: KeyedRequest;
   /** Throws if the caller may no longer see the body of the stored response. */
   readonly authorizeReplay: (response: unknown) => void;
 }
@@ -50,17 +52,26 @@ interface KeyedExchange {
 /** Runs a handler once for each key: `collect` returns its response instead of sending it. */
 const answerOnce = async (
   idempotency: Idempotency<unknown>,
-  { req, res, key, authorizeReplay }: KeyedExchange,
+  { res, request, authorizeReplay }: KeyedExchange,
   collect: () => Promise<RepeatableResponse>,
+  discard: () => Promise<void> = async () => undefined,
 ): Promise<void> => {
-  const request = { key, fingerprint: fingerprintOf(req) };
   const { response, isReplayed } = await idempotency.once(res.locals.caller, request, collect);
   if (isReplayed) {
+    await discard();
     authorizeReplay(response.body);
     res.set(REPLAYED, 'true');
   }
   sendJson(res, response);
 };
+
+type CommitUpload = HandlerInput<
+  unknown,
+  undefined,
+  undefined,
+  undefined,
+  Responses
+>['commitUpload'];
 
 /** Returns the last step of a route: it validates the input, runs the handler and sends its response. */
 export const handlerStep = (
@@ -84,28 +95,53 @@ export const handlerStep = (
     };
     const { caller } = res.locals;
     let respond = (response: RepeatableResponse): void => sendJson(res, response);
-    const run = (body: unknown) =>
-      route.handler?.({ params, query, body, caller, req, res, reply } as never);
+    const collect = async (work: () => unknown): Promise<RepeatableResponse> => {
+      let collected: RepeatableResponse | undefined;
+      respond = (response) => {
+        collected = response;
+      };
+      await work();
+      if (!collected) throw new Error(`${route.path}: the handler has not replied.`);
+      return collected;
+    };
+    const run = (body: unknown, commitUpload: CommitUpload = (work) => work()): unknown =>
+      route.handler?.({ params, query, body, caller, req, res, reply, commitUpload } as never);
     const key = idempotency && idempotencyKeyOf(req);
-    if (idempotency && key !== undefined) {
+    const once = async (
+      { fingerprint, body }: { readonly fingerprint: Buffer; readonly body: unknown },
+      work: () => unknown,
+      discard?: () => Promise<void>,
+    ): Promise<void> => {
       const authorizeReplay = (response: unknown): void =>
         route.authorizeReplay?.({ caller, body, response } as never);
-      await answerOnce(idempotency, { req, res, key, authorizeReplay }, async () => {
-        let collected: RepeatableResponse | undefined;
-        respond = (response) => {
-          collected = response;
-        };
-        await run(body);
-        if (!collected) throw new Error(`${route.path}: the handler has not replied.`);
-        return collected;
-      });
+      const exchange = { res, request: { key: key as string, fingerprint }, authorizeReplay };
+      const kept = idempotency as Idempotency<unknown>;
+      await answerOnce(kept, exchange, () => collect(work), discard);
+    };
+    if (!isFileBody(route.body)) {
+      if (key === undefined) await run(body);
+      else await once({ fingerprint: fingerprintOf(req), body }, () => run(body));
       return;
     }
-    if (!isFileBody(route.body)) return void (await run(body));
     let receiving: Receiving | undefined;
     try {
       receiving = await receiveFile(req, route.body);
-      await run(receiving.received);
+      if (key === undefined) return void (await run(receiving.received));
+      const { received, fingerprint } = hashUpload(req, receiving.received);
+      const onceRead = (work: () => unknown, discard?: () => Promise<void>): Promise<void> =>
+        once({ fingerprint: fingerprint(), body: received }, work, discard);
+      if (await idempotency?.isUsed(caller, key)) {
+        for await (const _chunk of received.content);
+        // The key may have expired while the file was read.
+        return void (await onceRead(() => Promise.reject(idempotencyKeyInUse())));
+      }
+      let isCommitted = false;
+      await run(received, async (work, discard) => {
+        isCommitted = true;
+        await onceRead(work, discard);
+        return {} as Reply;
+      });
+      if (!isCommitted) throw new Error(`${route.path}: the handler has not used commitUpload.`);
     } finally {
       receiving?.stop();
       discardBody(req, res);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { pipeline, Transform } from 'node:stream';
 import type { Request } from 'express';
-import { isFileBody } from './files/file-body.ts';
+import { isFileBody, type ReceivedFile } from './files/file-body.ts';
 import { HttpError, invalidField } from './http-error.ts';
 import { isBinary, type RouteEntry } from './route.ts';
 
@@ -15,7 +16,7 @@ export interface RepeatableResponse {
 /** A request with an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header). */
 export interface KeyedRequest {
   readonly key: string;
-  /** SHA-256 of the method, the URL and the body. */
+  /** SHA-256 of the method, the URL and the body, or the fields and the content of its file. */
   readonly fingerprint: Buffer;
 }
 
@@ -31,6 +32,8 @@ export interface Idempotency<Caller> {
     request: KeyedRequest,
     work: () => Promise<RepeatableResponse>,
   ): Promise<{ readonly response: RepeatableResponse; readonly isReplayed: boolean }>;
+  /** Whether a key has a response, so that a file need not be stored again. */
+  isUsed(caller: Caller, key: string): Promise<boolean>;
 }
 
 /** 422: the key was used for another request. */
@@ -53,15 +56,19 @@ const HEADER = 'Idempotency-Key';
 export const REPLAYED = 'Idempotent-Replayed';
 
 /**
- * Whether a route accepts an `Idempotency-Key`: those that create something, and those that declare it. Uploads do
- * not, because the file arrives after the key would have to be looked up.
+ * Whether a route accepts an `Idempotency-Key`: those that create something, and those that declare it. The handler of
+ * an upload has to use `commitUpload`, so uploads declare it.
  */
-export const takesIdempotencyKey = (route: RouteEntry): boolean =>
-  (route.isIdempotent ?? (route.method === 'post' && route.responses[201] !== undefined)) &&
-  route.permission !== 'public' &&
-  !route.forward &&
-  !isFileBody(route.body) &&
-  !isBinary(route.body);
+export const takesIdempotencyKey = (route: RouteEntry): boolean => {
+  const creates =
+    route.method === 'post' && route.responses[201] !== undefined && !isFileBody(route.body);
+  return (
+    (route.isIdempotent ?? creates) &&
+    route.permission !== 'public' &&
+    !route.forward &&
+    !isBinary(route.body)
+  );
+};
 
 const KEY = /^[!#-[\]-~]{1,255}$/;
 
@@ -82,6 +89,38 @@ export const fingerprintOf = ({ method, originalUrl, body }: Request): Buffer =>
   createHash('sha256')
     .update(JSON.stringify([method, originalUrl, body ?? null]))
     .digest();
+
+/** A file whose content is hashed while it is read. */
+export interface HashedUpload {
+  readonly received: ReceivedFile<never>;
+  /** Identifies what the request asks for, once the file has been read to its end. */
+  fingerprint(): Buffer;
+}
+
+/** Hashes the file of a request, of any size, while the handler reads it. */
+export const hashUpload = (
+  { method, originalUrl }: Request,
+  received: ReceivedFile<never>,
+): HashedUpload => {
+  const { name, type, fields } = received;
+  const hash = createHash('sha256');
+  const content = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });
+  // The handler gets the error from the stream that it reads.
+  pipeline(received.content, content, () => undefined);
+  return {
+    received: { ...received, content },
+    fingerprint: () =>
+      createHash('sha256')
+        .update(JSON.stringify([method, originalUrl, fields ?? null, name, type]))
+        .update(hash.digest())
+        .digest(),
+  };
+};
 
 const inUse = 'A request with the same `Idempotency-Key` is still running';
 

@@ -112,6 +112,12 @@ export interface HandlerInput<Caller, PA, Q, B, R extends Responses> {
   readonly req: Request;
   readonly res: Response;
   readonly reply: ReplyFunction<R>;
+  /**
+   * Ends the handler of an upload that accepts an `Idempotency-Key`: runs `work`, which replies, in one transaction with
+   * the key, after the whole file has been read. If the same request was answered meanwhile, that response is sent
+   * instead, and `discard` removes what the handler has stored of the file.
+   */
+  commitUpload(work: () => Promise<Reply>, discard: () => Promise<void>): Promise<Reply>;
 }
 
 /** An error response as it appears in the document. */

@@ -95,6 +95,11 @@ export const createIdempotency = (
 ): Idempotency<KeyedCaller> => {
   const fingerprints = createFingerprints(vault);
   return {
+    isUsed: async (caller, key) => {
+      const db = database.forTenant(caller.tenantId);
+      return (await findKey(db, { caller: callerOf(caller), key })) !== undefined;
+    },
+
     once: (caller, { key, fingerprint }, work) =>
       database.transaction(caller.tenantId, async (db) => {
         const id = { caller: callerOf(caller), key };

@@ -126,6 +126,15 @@ export const endImport = async (
   });
 };
 
+/** Removes an import that has not started, and its file. */
+export const removeImport = (db: TenantDb, id: string): Promise<void> =>
+  db.transaction(async (transaction) => {
+    await deleteChunks(transaction, id);
+    await transaction.query(
+      sql`DELETE FROM tenant_crm.imports WHERE ${oneImport(db, id)} AND status = 'uploading'`,
+    );
+  });
+
 /** PostgreSQL cannot store NUL. */
 const withoutNul = (texts: readonly string[]): string[] =>
   texts.map((text) => text.replaceAll('\0', '\ufffd'));

@@ -67,6 +67,7 @@ export const importRoutes = ({ imports, upload, database }: Dependencies): Route
       path: '/imports',
       permission: 'imports.create',
       resource: 'import',
+      isIdempotent: true,
       summary: 'Import records from a CSV file',
       description:
         'The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. The columns of an export can be imported as they are. The import has the permissions that the caller has now; it is cancelled if these change.',
@@ -78,13 +79,22 @@ export const importRoutes = ({ imports, upload, database }: Dependencies): Route
       responses: { 201: record(importKind.answer) },
       responseHeaders: { 201: ['ETag', 'Location'] },
       problems: { 409: 'Too many imports have not ended, or this one was cancelled meanwhile' },
-      handler: async ({ caller, body: { content, name, fields }, req, reply }) => {
+      handler: async ({ caller, body: { content, name, fields }, req, reply, commitUpload }) => {
         const announced = Number(req.headers['content-length'] ?? Number.NaN);
         const announcedBytes = Number.isNaN(announced) ? undefined : announced;
         const request = { ...fields, file_name: name, announcedBytes };
-        const created = await upload(caller, request, content);
-        const location = `${req.originalUrl.split('?', 1)[0]}/${created.id}`;
-        return reply(201, { data: created.answer }, { ...tagged(created), Location: location });
+        const stored = await upload(caller, request, content);
+        const start = async () => {
+          const created = await stored.start();
+          const location = `${req.originalUrl.split('?', 1)[0]}/${created.id}`;
+          return reply(201, { data: created.answer }, { ...tagged(created), Location: location });
+        };
+        try {
+          return await commitUpload(start, stored.discard);
+        } catch (error) {
+          await stored.fail();
+          throw error;
+        }
       },
     }),
 

@@ -22,6 +22,7 @@ import {
   CHUNK_BYTES,
   countWaitingFiles,
   endImport,
+  removeImport,
   reserveBytes,
   writeChunk,
 } from './imports.repository.ts';
@@ -128,15 +129,25 @@ const inspect = async (
   }
 };
 
+/** A file that was stored completely. */
+export interface StoredUpload {
+  /** Enqueues its import, and returns that. Throws 409 if it was cancelled while it was uploaded. */
+  start(): Promise<Versioned<AnswerOf<typeof importKind>>>;
+  /** Ends its import as failed, if it has not started. */
+  fail(): Promise<void>;
+  /** Removes it, and its import. */
+  discard(): Promise<void>;
+}
+
 /**
- * Stores a file and enqueues its import. Throws 403 if the caller may not create the records, or not update
- * them where `duplicates` is `update`; 422 names what is wrong with the form or the file's header.
+ * Stores a file. Throws 403 if the caller may not create the records, or not update them where `duplicates` is
+ * `update`; 409 if too many files are waiting; 422 names what is wrong with the form or the file's header.
  */
 export type Upload = (
   caller: Caller,
   request: ImportRequest,
   content: AsyncIterable<Buffer>,
-) => Promise<Versioned<AnswerOf<typeof importKind>>>;
+) => Promise<StoredUpload>;
 
 interface Dependencies {
   readonly imports: Imports;
@@ -168,28 +179,33 @@ export const createUpload =
       return expiring;
     });
     const { import_id: id } = payload;
+    const fail = (): Promise<void> => endImport(db, id, 'failed', 'The upload was interrupted.');
+    let size = first.length;
     try {
       await writeChunk(db, id, 0, first);
-      let size = first.length;
       let number = 1;
       for await (const chunk of chunks) {
         await writeChunk(db, id, number, chunk);
         size += chunk.length;
         number += 1;
       }
-      const start = {
-        name: 'start',
-        rule: async ({ db: tx, row }: { db: typeof db; row: ImportRow }) => {
-          if (row.status !== 'uploading') {
-            throw new HttpError(409, 'conflict', 'The import was cancelled while it was uploaded.');
-          }
-          await jobs.enqueue(tx, importJob, payload, { key: caller.tenantId });
-          return { status: 'pending' as const, file_size: size, header };
-        },
-      };
-      return await imports.act(caller, id, start, undefined);
     } catch (error) {
-      await endImport(db, id, 'failed', 'The upload was interrupted.');
+      await fail();
       throw error;
     }
+    const start = {
+      name: 'start',
+      rule: async ({ db: tx, row }: { db: typeof db; row: ImportRow }) => {
+        if (row.status !== 'uploading') {
+          throw new HttpError(409, 'conflict', 'The import was cancelled while it was uploaded.');
+        }
+        await jobs.enqueue(tx, importJob, payload, { key: caller.tenantId });
+        return { status: 'pending' as const, file_size: size, header };
+      },
+    };
+    return {
+      start: () => imports.act(caller, id, start, undefined),
+      fail,
+      discard: () => removeImport(db, id),
+    };
   };
