@@ -8,11 +8,11 @@ export interface Options {
   /** Runs every scenario briefly, to check that it works, not how fast it is. */
   readonly smoke: boolean;
   readonly contacts: number;
-  /** Whether to measure lists, searches and the like of a large tenant instead of the other scenarios. */
+  /** Whether to run the scenarios of a large tenant (lists, searches and others) instead of the usual ones. */
   readonly scale: boolean;
   /** The number of contacts of the large tenant; the numbers of its other records follow. */
   readonly rows: number;
-  /** Directory of the data of `scale`, which is kept and used again. */
+  /** Directory for the data of `scale`, which is kept for the next run. */
   readonly keep: string | undefined;
   readonly policyChanges: number;
   readonly json: string | undefined;

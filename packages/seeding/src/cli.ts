@@ -181,7 +181,7 @@ const main = async (): Promise<void> => {
 class Interrupted extends Error {
   constructor() {
     super(
-      'Interrupted. What was under way is undone, the rest is whole; the same command makes what is missing.',
+      'Interrupted. Unfinished work was rolled back; run the same command again to complete the data.',
     );
   }
 }

@@ -321,7 +321,7 @@ test.each([
   ['SIGINT', 130, 21],
   ['SIGKILL', null, 22],
 ] as const)(
-  'A load that ends by %s leaves every total exact, every index there, and users who were told of; it can be done again',
+  'A load that is interrupted by %s leaves exact totals, all indexes and the reported users, and can be repeated',
   async (signal, code, seed) => {
     const [before, total] = [await indexes(), await counted('contacts')];
     const options = `--tenants 1 --users 1 --companies 0 --contacts 25000 --seed ${seed} --exclusive`;

@@ -3,15 +3,15 @@ import { Prisma } from '../generated/prisma/client.ts';
 
 const { sql } = Prisma;
 
-/** Runs work within a transaction and undoes it. */
-export const rehearse = async <R>(db: TenantDb, work: () => Promise<R>): Promise<R> => {
-  await db.query(sql`SAVEPOINT rehearsal`);
+/** Runs work in a transaction and rolls back its changes. */
+export const dryRun = async <R>(db: TenantDb, work: () => Promise<R>): Promise<R> => {
+  await db.query(sql`SAVEPOINT dry_run`);
   const result = await work();
-  await db.query(sql`ROLLBACK TO SAVEPOINT rehearsal`);
+  await db.query(sql`ROLLBACK TO SAVEPOINT dry_run`);
   return result;
 };
 
-/** Runs work within a transaction; if it fails, only what it did is undone, and the transaction can go on. */
+/** Runs work in a transaction. If it fails, only its own changes are rolled back, and the transaction continues. */
 export const separately = async <R>(db: TenantDb, work: () => Promise<R>): Promise<R> => {
   await db.query(sql`SAVEPOINT separate`);
   try {

@@ -11,7 +11,7 @@ import { shareResponses } from './shared-responses.ts';
 const sorted = (schemas: Schemas): Schemas =>
   Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => a.localeCompare(b, 'en')));
 
-/** Tags of page routes only are left out, because pages are not part of the document. */
+/** Tags that only have pages are omitted, because pages are not part of the document. */
 const tagsOf = (groups: RouteGroups): object[] =>
   Object.entries(groups)
     .filter(([, table]) => Object.values(table).some(({ isPage }) => !isPage))

@@ -4,7 +4,7 @@ import { TransactionTimeout } from '@tessera/database-kit';
 import { shape, uuid } from '@tessera/fields';
 import type { Logger } from '@tessera/http-kit';
 import type { Database, TenantDb } from '../../database.ts';
-import { rehearse } from '../../records/savepoint.ts';
+import { dryRun } from '../../records/savepoint.ts';
 import { assignColumns, type RowResult, rowReader } from './columns.ts';
 import { readRows, UnreadableFile } from './csv.ts';
 import { importCaller } from './import-caller.ts';
@@ -87,7 +87,7 @@ class ImportRun {
   readonly #db: TenantDb;
   readonly #import: ImportRow;
   readonly #target: ImportTarget;
-  readonly #rehearsed: SeenValues | undefined;
+  readonly #dryRunValues: SeenValues | undefined;
   #rowsRead: number;
   /** The most rows that one transaction saves. */
   #size = BATCH;
@@ -96,7 +96,7 @@ class ImportRun {
     this.#db = db;
     this.#import = found;
     this.#target = importTargets[found.resource];
-    this.#rehearsed = found.dry_run ? new SeenValues() : undefined;
+    this.#dryRunValues = found.dry_run ? new SeenValues() : undefined;
     this.#rowsRead = found.rows_read;
   }
 
@@ -163,7 +163,7 @@ class ImportRun {
       if (locked?.status !== 'running') return undefined;
       if (locked.rows_read !== this.#rowsRead) throw new Error('Another process runs the import.');
       const save = () => saveRows(this.#destination(db), valid);
-      const result = isDryRun ? await rehearse(db, save) : await save();
+      const result = isDryRun ? await dryRun(db, save) : await save();
       const failed = [...failures, ...result.failures];
       await writeFailures(db, id, failed);
       const counts = { rows_read: rows.length, rows_failed: failed.length };
@@ -171,7 +171,7 @@ class ImportRun {
       return result;
     });
     if (!saved) return false;
-    for (const value of saved.createdValues) this.#rehearsed?.add(value);
+    for (const value of saved.createdValues) this.#dryRunValues?.add(value);
     this.#rowsRead += rows.length;
     return true;
   }
@@ -181,7 +181,7 @@ class ImportRun {
     const { create, update } = this.#target.permissions;
     const permissions = duplicates === 'update' ? [create, update] : [create];
     const caller = importCaller(db.tenantId, this.#import, permissions);
-    return { db, caller, target: this.#target, duplicates, rehearsed: this.#rehearsed };
+    return { db, caller, target: this.#target, duplicates, dryRunValues: this.#dryRunValues };
   }
 }
 

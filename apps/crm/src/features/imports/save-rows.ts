@@ -33,7 +33,7 @@ export interface Destination {
   readonly target: ImportTarget;
   readonly duplicates: ImportRow['duplicates'];
   /** In a dry run, the values of records that earlier rows would have created; undefined otherwise. */
-  readonly rehearsed: SeenValues | undefined;
+  readonly dryRunValues: SeenValues | undefined;
 }
 
 /** The errors of an input that a constraint or a rule rejects; throws any other error. */
@@ -99,7 +99,7 @@ const changeOf = ({ input, given }: ValidRow): object =>
  * failures, and do not affect the others.
  */
 export const saveRows = async (
-  { db, caller, target, duplicates, rehearsed }: Destination,
+  { db, caller, target, duplicates, dryRunValues }: Destination,
   rows: readonly ValidRow[],
 ): Promise<SavedRows> => {
   const duplicateValue = ({ input }: ValidRow): string | undefined => {
@@ -116,11 +116,11 @@ export const saveRows = async (
   for (const row of rows) {
     const value = duplicateValue(row);
     const isKnown =
-      value !== undefined && (ids.has(value) || pending.has(value) || rehearsed?.has(value));
+      value !== undefined && (ids.has(value) || pending.has(value) || dryRunValues?.has(value));
     if (!isKnown) {
       creates.push(row);
       if (value !== undefined) pending.add(value);
-    } else if (duplicates === 'update' || !(ids.has(value) || rehearsed?.has(value))) {
+    } else if (duplicates === 'update' || !(ids.has(value) || dryRunValues?.has(value))) {
       possibleDuplicates.push({ row, value });
     } else {
       skipped += 1;
@@ -160,7 +160,7 @@ export const saveRows = async (
       const { row, value } = duplicate;
       const id = ids.get(value);
       if (id && duplicates === 'skip') skipped += 1;
-      else if (!id && rehearsed?.has(value)) updated += 1;
+      else if (!id && dryRunValues?.has(value)) updated += 1;
       // A statement changes a record once, and rows about one record are saved in their order.
       else if (taken.has(value)) later.push(duplicate);
       else {
