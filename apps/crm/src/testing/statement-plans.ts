@@ -42,6 +42,10 @@ interface Connection {
   parse(statement: { readonly name?: string; readonly text: string }): void;
 }
 
+/** They let PostgreSQL keep plans. */
+const PREAMBLES: ReadonlySet<string> = new Set(['plan_once', 'keep_plans']);
+const KEEP_PLANS = /; SELECT set_config\('plan_cache_mode', 'auto', true\)/;
+
 /**
  * Has statements that are planned once (`QueryOptions.planOnce`) planned for their values, as all others: a plan
  * for all values always prunes partitions late, so it shows nothing about the statement.
@@ -50,7 +54,11 @@ const planForValues = (client: PoolClient): void => {
   const { connection } = client as unknown as { readonly connection: Connection };
   const parse = connection.parse.bind(connection);
   connection.parse = (statement) =>
-    parse(statement.name === 'plan_once' ? { name: statement.name, text: 'SELECT' } : statement);
+    parse(
+      PREAMBLES.has(statement.name ?? '')
+        ? { name: statement.name ?? '', text: 'SELECT' }
+        : statement,
+    );
 };
 
 /** All tables are partitioned in the same way, so a tenant's rows have the same partition number in each. */
@@ -92,9 +100,10 @@ export class StatementPlans {
     let isOfService = false;
     const query = client.query as (...args: unknown[]) => unknown;
     const watched = (...args: unknown[]): unknown => {
-      const [config] = args;
+      const [config, ...rest] = args;
       isOfService = typeof config === 'object' && config !== null && 'name' in config;
-      return query.apply(client, args);
+      if (typeof config !== 'string') return query.apply(client, args);
+      return query.apply(client, [config.replace(KEEP_PLANS, ''), ...rest]);
     };
     client.query = watched as PoolClient['query'];
     client.on('notice', ({ message }) => {
