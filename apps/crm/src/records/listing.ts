@@ -60,6 +60,11 @@ export const totalOf = ([row]: readonly Counted<unknown>[]): number => row?.[TOT
 
 export const offsetOf = (page: number, perPage: number): number => (page - 1) * perPage;
 
+/** The offset of the requested page, or that of the last page if the list ends before it, from the total. */
+export const offsetWithin = ({ page, perPage }: Listing): Prisma.Sql => sql`least(
+  ${offsetOf(page, perPage)}::bigint, greatest(${totalColumn} - 1, 0) / ${perPage} * ${perPage}
+)`;
+
 /** Ordering by `id` last makes the order total, so that no row is on two pages or on none. */
 export const ordered = ({ sort }: Listing, backwards = false): Prisma.Sql =>
   sort.descending === backwards

@@ -7,6 +7,7 @@ import {
   type Listing,
   type ListRequest,
   offsetOf,
+  offsetWithin,
   ordered,
   type Page,
   readTotal,
@@ -46,13 +47,8 @@ const partOf = (listing: Narrowed, { offset, limit }: Window): Prisma.Sql =>
   sql`${ordered(listing)} LIMIT ${limit} OFFSET ${offset}`;
 
 /** The page of all hits, or the last page if they end before it. */
-const pageOf = (listing: Narrowed): Prisma.Sql => {
-  const { page, perPage } = listing;
-  return sql`${ordered(listing)} LIMIT ${perPage} OFFSET (
-    SELECT least(${offsetOf(page, perPage)}::bigint, greatest(${totalColumn} - 1, 0) / ${perPage} * ${perPage})
-    FROM counted
-  )`;
-};
+const pageOf = (listing: Narrowed): Prisma.Sql => sql`
+  ${ordered(listing)} LIMIT ${listing.perPage} OFFSET (SELECT ${offsetWithin(listing)} FROM counted)`;
 
 /**
  * A part of many hits. Usually the first rows of the list contain enough of them; the result is shorter if they do

@@ -6,9 +6,9 @@ import {
   exactly,
   type Listing,
   offsetOf,
+  offsetWithin,
   ordered,
   type Page,
-  readTotal,
   totalColumn,
   totalOf,
 } from './listing.ts';
@@ -39,23 +39,35 @@ const firstPages = async <R>(db: TenantDb, listing: Whole): Promise<Page<R> | un
   return exactly(listing, { rows, page, total: totalOf(rows) });
 };
 
-/** Any page. Pages in the second half are read from the end of the list. */
-const deepPage = <R>(db: TenantDb, listing: Whole): Promise<Page<R>> =>
-  db.snapshot(async (snapshot) => {
-    const { table, columns, tenant, live, liveTotal, perPage } = listing;
-    const total = await readTotal(snapshot, liveTotal);
-    const page = pageWithin(listing, total);
-    const before = offsetOf(page, perPage);
-    const limit = Math.min(perPage, total - before);
-    const after = total - before - limit;
-    const backwards = after < before;
-    const part = sql`${ordered(listing, backwards)} LIMIT ${limit} OFFSET ${backwards ? after : before}`;
-    const rows = await snapshot.read<R>(sql`
-      SELECT ${columns} FROM ${table}
-      WHERE ${tenant} AND id = ANY(ARRAY(SELECT id FROM ${table} WHERE ${live} ${part}))
-      ${ordered(listing)}`);
-    return exactly(listing, { rows, page, total });
-  });
+/**
+ * Any page and the total in one statement. Pages in the second half are read from the end of the list. PostgreSQL
+ * evaluates only the branch that applies.
+ */
+const deepPage = async <R>(db: TenantDb, listing: Whole): Promise<Page<R>> => {
+  const { table, columns, tenant, live, liveTotal, perPage } = listing;
+  const part = (before: string, backwards: boolean): Prisma.Sql => sql`ARRAY(
+    SELECT id FROM ${table} WHERE ${live} ${ordered(listing, backwards)}
+    LIMIT (SELECT size FROM part) OFFSET (SELECT ${raw(before)} FROM part)
+  )`;
+  const rows = await db.read<Counted<R> & { readonly id: string | null }>(
+    sql`
+    WITH counted AS MATERIALIZED (SELECT ${liveTotal} AS ${totalColumn}),
+    located AS MATERIALIZED (SELECT ${totalColumn}, ${offsetWithin(listing)} AS before FROM counted),
+    part AS MATERIALIZED (
+      SELECT before, least(${perPage}, ${totalColumn} - before) AS size,
+        greatest(${totalColumn} - before - ${perPage}, 0) AS after
+      FROM located
+    )
+    SELECT ${totalColumn}, ${columns} FROM counted
+    LEFT JOIN ${table} ON ${tenant} AND id = ANY(
+      CASE WHEN (SELECT after < before FROM part) THEN ${part('after', true)} ELSE ${part('before', false)} END
+    ) ${ordered(listing)}`,
+    { byIndex: true },
+  );
+  const total = totalOf(rows);
+  const page = pageWithin(listing, total);
+  return exactly(listing, { rows: rows.filter(({ id }) => id !== null), page, total });
+};
 
 /** One page of all live rows in a scope. */
 export const readWholeList = async <R>(db: TenantDb, listing: Whole): Promise<Page<R>> =>
