@@ -62,6 +62,12 @@ const distinguishing = ({ columns }: Table, key: readonly string[]): string | un
   return found?.name;
 };
 
+/** The references by which copies differ in a key that consists of several references; none in any other key. */
+const varyingReferences = ({ columns }: Table, key: readonly string[]): Column[] => {
+  const references = columns.filter(({ name, target }) => key.includes(name) && target !== null);
+  return references.length > 1 && references.length === key.length ? references : [];
+};
+
 /** The value of a column in copy `n` of the row `one`, as SQL. A third of them refers to the record
  * `popular`. */
 const copied = (column: Column, isKey: boolean, popular: string | undefined): string => {
@@ -131,16 +137,23 @@ const multiply = async (
   popular: ReadonlyMap<string, string>,
 ): Promise<void> => {
   const { name, columns, keys } = table;
-  const chosen = keys.map((key) => distinguishing(table, key));
+  const varying = keys.flatMap((key) => varyingReferences(table, key));
+  const chosen = keys.map(
+    (key) => distinguishing(table, key) ?? varyingReferences(table, key)[0]?.name,
+  );
   if (chosen.includes(undefined)) return;
-  const values = columns.map((column) =>
-    copied(
+  const values = columns.map((column) => {
+    if (varying.includes(column)) {
+      const targets = `FROM tenant_crm.${column.target} WHERE tenant_id = $1`;
+      return `(SELECT id ${targets} ORDER BY id OFFSET n % (SELECT count(*) ${targets}) LIMIT 1)`;
+    }
+    return copied(
       column,
       chosen.includes(column.name) ||
         (NUMBERS.includes(column.type) && keys.flat().includes(column.name)),
       popular.get(column.target ?? ''),
-    ),
-  );
+    );
+  });
   const names = columns.map((column) => column.name).join(', ');
   // Long histories of few records.
   const own = columns.some((column) => column.name === 'record_id')
@@ -172,7 +185,10 @@ export const fillTables = async (
 ): Promise<ReadonlyMap<string, string>> => {
   const tables = await readTables(client);
   const popular = await popularRecords(client, tenantId, tables);
-  for (const table of tables) {
+  const varies = (table: Table) =>
+    table.keys.some((key) => varyingReferences(table, key).length > 0);
+  // Tables whose copies refer to different records come last.
+  for (const table of [...tables.filter((one) => !varies(one)), ...tables.filter(varies)]) {
     const { rows: found } = await client.query<{ count: number }>(
       `SELECT count(*)::int AS count FROM tenant_crm.${table.name} WHERE tenant_id = $1`,
       [tenantId],
