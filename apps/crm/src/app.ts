@@ -15,6 +15,8 @@ import type { Context } from './context.ts';
 import { migrations } from './database.ts';
 import { crmErrorExample } from './error-examples.ts';
 import { chatRoutes } from './features/chat/chat.routes.ts';
+import { messageSearchRoutes } from './features/chat/streams/message-search.ts';
+import { streamRoutes } from './features/chat/streams/streams.routes.ts';
 import { communicationLogRoutes } from './features/communication-logs/communication-logs.routes.ts';
 import { companyRoutes } from './features/companies/companies.routes.ts';
 import { duplicateRoutes } from './features/companies/duplicates.routes.ts';
@@ -67,7 +69,7 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
 
 /** The routes by tag, in the order of the document. */
 const routesOf = (
-  { pool, database }: Context,
+  { pool, database, chatStreams }: Context,
   {
     chat,
     contacts,
@@ -118,7 +120,11 @@ const routesOf = (
     ...timelineRoutes(timelines).companies,
   }),
   'Communication logs': under('/api/crm', communicationLogRoutes(communicationLogs, exports)),
-  Chat: under('/api/crm', chatRoutes(chat)),
+  Chat: under('/api/crm', {
+    ...chatRoutes(chat),
+    ...streamRoutes({ database, streams: chatStreams }),
+    ...messageSearchRoutes(database),
+  }),
   Projects: under('/api/crm', projectRoutes(projects, projectMembers, exports)),
   'Time entries': under('/api/crm', timeEntryRoutes(timeEntries, database, exports)),
   'Custom fields': under('/api/crm', customFieldRoutes(customFields)),

@@ -19,6 +19,8 @@ import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, JOB_SCHEMA, migrations } from './database.ts';
+import { ChatStreams } from './features/chat/streams/chat-streams.ts';
+import { startEventExpiry } from './features/chat/streams/expired-events.ts';
 import { startValueRemoval } from './features/custom-fields/value-removal.ts';
 import { startFailureExpiry } from './features/imports/failure-expiry.ts';
 import type { CrmPermission } from './http.ts';
@@ -38,6 +40,8 @@ export interface Context {
   readonly access: Access;
   /** Jobs that changes enqueue in their transactions; the services register their handlers. */
   readonly jobs: JobQueue;
+  /** The open streams of the chat. */
+  readonly chatStreams: ChatStreams;
   /** Encrypts stored secrets; undefined if no key is configured. */
   readonly vault: Vault | undefined;
   readonly observers: readonly RequestHandler[];
@@ -89,8 +93,11 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     enqueueOnly: overrides.enqueueOnly,
     enqueuingRole: config.database.rowSecurity ? TENANT_ROLE : undefined,
   });
+  const { directUrl } = config.database;
+  const chatStreams = new ChatStreams({ database, directUrl, logger });
   let valueRemoval: PeriodicWork | undefined;
   let failureExpiry: PeriodicWork | undefined;
+  let eventExpiry: PeriodicWork | undefined;
   return {
     config,
     logger,
@@ -100,6 +107,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     counters,
     access,
     jobs: queue,
+    chatStreams,
     vault: config.keyEncryptionKeys.length > 0 ? createVault(config.keyEncryptionKeys) : undefined,
     observers,
 
@@ -111,9 +119,13 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       await queue.start();
       valueRemoval = startValueRemoval(database, logger);
       failureExpiry = startFailureExpiry(database, logger);
+      eventExpiry = startEventExpiry(database.pool, logger);
+      chatStreams.start();
     },
 
     async stop() {
+      await chatStreams.stop();
+      await eventExpiry?.stop();
       await failureExpiry?.stop();
       await valueRemoval?.stop();
       await keyExpiry?.stop();

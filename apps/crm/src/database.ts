@@ -48,6 +48,8 @@ export const advisoryLocks = {
   idempotencyKeys: 0x1de0,
   /** One replica removes the values of deleted custom fields. */
   valueRemoval: 0x1de1,
+  /** One replica deletes expired chat events. */
+  chatEvents: 0x1de2,
 } as const;
 
 export const migrations = new URL('../prisma/migrations', import.meta.url);

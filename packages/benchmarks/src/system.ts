@@ -93,6 +93,7 @@ export const startSystem = async (
         crm: {
           METRICS_PORT: `${metricsPorts.crm}`,
           DATABASE_ROW_SECURITY: `${options.rowSecurity}`,
+          STREAMS_PER_CALLER: '10000',
         },
       },
     });

@@ -1,23 +1,24 @@
-import type { EventQueue, ServerSentEvent } from '@tessera/http-kit';
+import type { EventQueue, PositionMark, ServerSentEvent } from '@tessera/http-kit';
 import type { EventHub } from './event-hub.ts';
 import type { HubEvent } from './event-topic.ts';
 
 /** Stored events for one stream. */
-export interface StoredEvents {
+export interface StoredEvents<S extends ServerSentEvent> {
   /** In order; only those that the stream delivers. */
-  readonly events: readonly ServerSentEvent[];
+  readonly events: readonly S[];
   /** The stream has everything up to this position. */
   readonly position: number;
   /** Whether there are more events after `position`. */
   readonly hasMore: boolean;
 }
 
-export interface Follower<E extends HubEvent> {
+/** One stream: `E` is what the hub distributes, `S` what the client gets. */
+export interface Follower<E extends HubEvent, S extends ServerSentEvent> {
   readonly topic: string;
   /** Where the events wait until the client reads them. */
-  readonly queue: EventQueue<ServerSentEvent>;
+  readonly queue: EventQueue<S | PositionMark>;
   /** Reads stored events after a position; undefined for a stream that begins now, which lacks none. */
-  catchUp(after: number | undefined): Promise<StoredEvents>;
+  catchUp(after: number | undefined): Promise<StoredEvents<S>>;
   /** Adds a new event to the queue if the stream delivers it. */
   deliver(event: E): void;
 }
@@ -29,11 +30,11 @@ const MARK_MS = 60_000;
  * Yields the events of a stream after a position, without gap or duplicate: first the stored ones, as fast as the
  * client reads them, then the new ones from the queue.
  */
-export async function* follow<E extends HubEvent>(
+export async function* follow<E extends HubEvent, S extends ServerSentEvent>(
   hub: EventHub<E>,
-  follower: Follower<E>,
+  follower: Follower<E, S>,
   after: number | undefined,
-): AsyncGenerator<ServerSentEvent> {
+): AsyncGenerator<S | PositionMark> {
   const { queue } = follower;
   let position = after;
   while (!queue.hasEnded) {

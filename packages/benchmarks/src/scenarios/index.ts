@@ -8,6 +8,7 @@ import { policyChange } from './policies.ts';
 import { memory, warmStart } from './process.ts';
 import { scaleScenarios } from './scale/index.ts';
 import { signInStorm, signIns } from './sign-in.ts';
+import { chatStreams } from './streams.ts';
 
 /** In this order; scenarios that restart the system come last. */
 const scenarios: readonly Scenario[] = [
@@ -17,6 +18,7 @@ const scenarios: readonly Scenario[] = [
   contactList,
   contactSearch,
   policyChange,
+  chatStreams,
   signIns,
   signInStorm,
   memory,

@@ -16,13 +16,18 @@ export interface ChannelState {
   readonly kind: ChannelKind;
 }
 
+/** A locked channel, with the position of its newest message. */
+export interface LockedChannel extends ChannelState {
+  readonly position: number;
+}
+
 /**
  * The channel, locked until the transaction ends. Everything that changes a channel locks it: after the messages that
  * it changes, and before the participants.
  */
-export const lockChannel = async (db: TenantDb, channelId: string): Promise<ChannelState> => {
-  const [channel] = await db.query<ChannelState>(sql`
-    SELECT id, kind FROM tenant_crm.channels
+export const lockChannel = async (db: TenantDb, channelId: string): Promise<LockedChannel> => {
+  const [channel] = await db.query<LockedChannel>(sql`
+    SELECT id, kind, last_position AS position FROM tenant_crm.channels
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${channelId}::uuid AND deleted_at IS NULL
     FOR NO KEY UPDATE`);
   if (!channel) throw notFound('The channel');

@@ -3,15 +3,34 @@ import { Prisma } from '../../generated/prisma/client.ts';
 
 const { sql } = Prisma;
 
-/** The PostgreSQL channel that announces events: JSON with `tenant_id`, `channel_id` and `number`. */
+/**
+ * The PostgreSQL channel of the chat. `event <tenant> <position>` announces an event; the other notifications are
+ * those of presence.
+ */
 export const CHAT_NOTIFICATIONS = 'crm_chat';
 
-export type ChatEventType =
-  | `channel.${'created' | 'updated' | 'deleted' | 'restored'}`
-  | `participant.${'added' | 'updated' | 'removed'}`
-  | `bot.${'added' | 'removed'}`
-  | `message.${'created' | 'updated' | 'deleted' | 'restored' | 'recalled' | 'pinned' | 'unpinned'}`
-  | `reaction.${'added' | 'removed'}`;
+export const chatEventTypes = [
+  'channel.created',
+  'channel.updated',
+  'channel.deleted',
+  'channel.restored',
+  'participant.added',
+  'participant.updated',
+  'participant.removed',
+  'bot.added',
+  'bot.removed',
+  'message.created',
+  'message.updated',
+  'message.deleted',
+  'message.restored',
+  'message.recalled',
+  'message.pinned',
+  'message.unpinned',
+  'reaction.added',
+  'reaction.removed',
+] as const;
+
+export type ChatEventType = (typeof chatEventTypes)[number];
 
 /** Something that happened in a channel. The payload has ids, never texts. */
 export interface ChatEvent {
@@ -22,7 +41,8 @@ export interface ChatEvent {
 
 /**
  * Adds an event to a channel as part of the transaction of the change, and announces it when that commits. The
- * channel stays locked until then, so that the numbers of its events have no gaps and grow in the order of commits.
+ * channel and the tenant's feed stay locked until then, so that the numbers of the events in the channel, and their
+ * positions in the tenant, have no gaps and grow in the order of commits.
  */
 export const appendEvent = async (
   db: TenantDb,
@@ -33,13 +53,20 @@ export const appendEvent = async (
       UPDATE tenant_crm.channels SET last_event = last_event + 1
       WHERE tenant_id = ${db.tenantId}::uuid AND id = ${channelId}::uuid
       RETURNING id, last_event
+    ), positioned AS (
+      INSERT INTO tenant_crm.chat_feeds (tenant_id, last_position)
+      SELECT ${db.tenantId}::uuid, 1 FROM numbered
+      ON CONFLICT (tenant_id) DO UPDATE SET last_position = chat_feeds.last_position + 1
+      RETURNING last_position
     ), appended AS (
-      INSERT INTO tenant_crm.chat_events (tenant_id, channel_id, number, type, payload, created_at)
+      INSERT INTO tenant_crm.chat_events
+        (tenant_id, channel_id, number, type, payload, created_at, position)
       SELECT ${db.tenantId}::uuid, id, last_event, ${type}::text, ${JSON.stringify(payload)}::jsonb,
-        clock_timestamp() FROM numbered
-      RETURNING channel_id, number
+        clock_timestamp(), last_position
+      FROM numbered CROSS JOIN positioned
+      RETURNING position
     )
-    SELECT pg_notify(${CHAT_NOTIFICATIONS}, jsonb_build_object(
-      'tenant_id', ${db.tenantId}::text, 'channel_id', channel_id, 'number', number)::text)::text
+    SELECT pg_notify(
+      ${CHAT_NOTIFICATIONS}, concat_ws(' ', 'event', ${db.tenantId}::text, position))::text
     FROM appended`);
 };

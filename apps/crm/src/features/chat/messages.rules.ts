@@ -9,6 +9,7 @@ import { storeMentions } from './mentions.repository.ts';
 import { mentionsIn } from './mentions.ts';
 import { addReply, forgetTexts, recountReply } from './messages.repository.ts';
 import { addParticipants, roleIn } from './participants.repository.ts';
+import { markRead } from './streams/read-markers.repository.ts';
 
 interface Context {
   readonly caller: Caller;
@@ -24,11 +25,11 @@ export interface MessageState {
   readonly user_id: string | null;
   readonly client_id: string | null;
   readonly thread_root_id: string | null;
+  readonly mentions: readonly string[];
   readonly recalled_at: Date | null;
   readonly pinned_at: Date | null;
   readonly created_at: Date;
   readonly deleted_at: Date | null;
-  readonly mentions: readonly string[];
 }
 
 interface RowContext extends Context {
@@ -67,6 +68,7 @@ export const prepareMessage = async (
     const cause = { action: 'create', actor: actorOf(caller) };
     await addParticipants(db, cause, { channelId, userIds: [userUuid], role: 'member' });
   }
+  if (userUuid !== null) await markRead(db, { channelId, userId: userUuid, position });
   return { ...authorOf(caller), position, mentions: mentionsIn(body) };
 };
 

@@ -40,7 +40,7 @@ export const participant = declareKind({
     'ChannelParticipant',
     shape({ ...complete(ParticipantInput).fields, created_at: time(), updated_at: time() }),
   ),
-  hidden: { channel_id: hidden<string>() },
+  hidden: { channel_id: hidden<string>(), read_position: hidden<number>() },
   parent: { kind: channel, column: 'channel_id' },
   key: 'user_id',
   sort: { created_at: 'created_at', role: 'role' },

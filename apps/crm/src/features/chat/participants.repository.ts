@@ -48,8 +48,12 @@ export const addParticipants = async (
   if (userIds.length === 0) return;
   const added = await db.query<{ user_id: string }>(sql`
     WITH added AS (
-      INSERT INTO tenant_crm.channel_participants (tenant_id, id, channel_id, user_id, role)
-      SELECT ${db.tenantId}::uuid, gen_random_uuid(), ${channelId}::uuid, user_id, ${role}::text
+      INSERT INTO tenant_crm.channel_participants
+        (tenant_id, id, channel_id, user_id, role, read_position)
+      SELECT ${db.tenantId}::uuid, gen_random_uuid(), ${channelId}::uuid, user_id, ${role}::text, (
+        SELECT last_position FROM tenant_crm.channels
+        WHERE tenant_id = ${db.tenantId}::uuid AND id = ${channelId}::uuid
+      )
       FROM unnest(${userIds}::uuid[]) AS user_id
       ON CONFLICT (tenant_id, channel_id, user_id) DO NOTHING
       RETURNING id, version, user_id

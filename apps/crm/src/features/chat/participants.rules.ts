@@ -32,11 +32,11 @@ const assertReplaceable = async (db: TenantDb, row: ParticipantState): Promise<v
 export const checkNewParticipant = async (
   _input: unknown,
   { caller, db, columns }: Context & { readonly columns: { readonly channel_id?: string } },
-): Promise<Record<never, never>> => {
+): Promise<{ read_position: number }> => {
   const channel = await lockChannel(db, columns.channel_id ?? '');
   refuseDirect(channel);
   await requireOwner(caller, db, channel);
-  return {};
+  return { read_position: channel.position };
 };
 
 /** Only owners change roles in a private channel. */

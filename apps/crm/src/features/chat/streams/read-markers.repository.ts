@@ -1,0 +1,57 @@
+import type { TenantDb } from '../../../database.ts';
+import { Prisma } from '../../../generated/prisma/client.ts';
+
+const { sql, empty } = Prisma;
+
+/** What a user has not read in a channel. */
+export interface Unread {
+  readonly channel_id: string;
+  readonly read_position: number;
+  /** By positions: deleted messages count as well. */
+  readonly unread_count: number;
+  readonly mention_count: number;
+}
+
+/**
+ * What a user has not read: in one channel, or in each that they participate in. Messages are not counted, and of
+ * the mentions only the unread ones.
+ */
+export const readUnread = (db: TenantDb, userId: string, channelId?: string): Promise<Unread[]> => {
+  const inChannel = channelId === undefined ? empty : sql`AND channel_id = ${channelId}::uuid`;
+  return db.query(sql`
+    SELECT channel_id, read_position, greatest(last_position - read_position, 0) AS unread_count, (
+      SELECT count(*) FROM tenant_crm.message_mentions AS mention
+      WHERE mention.tenant_id = ${db.tenantId}::uuid AND mention.user_id = ${userId}::uuid
+        AND mention.channel_id = own.channel_id AND mention.position > own.read_position
+    ) AS mention_count
+    FROM tenant_crm.channel_participants AS own
+    JOIN tenant_crm.channels ON channels.tenant_id = ${db.tenantId}::uuid
+      AND channels.id = own.channel_id AND channels.deleted_at IS NULL
+    WHERE own.tenant_id = ${db.tenantId}::uuid AND own.user_id = ${userId}::uuid ${inChannel}
+    ORDER BY channel_id`);
+};
+
+/**
+ * Marks the messages up to a position as read, all of them without one; a marker never moves back. Returns false
+ * if the user does not participate in the channel.
+ */
+export const markRead = async (
+  db: TenantDb,
+  marker: {
+    readonly channelId: string;
+    readonly userId: string;
+    readonly position?: number | undefined;
+  },
+): Promise<boolean> => {
+  const { channelId, userId, position = Number.MAX_SAFE_INTEGER } = marker;
+  const marked = await db.query(sql`
+    UPDATE tenant_crm.channel_participants
+    SET read_position = greatest(read_position, least(${position}::bigint, (
+      SELECT last_position FROM tenant_crm.channels
+      WHERE tenant_id = ${db.tenantId}::uuid AND id = ${channelId}::uuid
+    )))
+    WHERE tenant_id = ${db.tenantId}::uuid AND channel_id = ${channelId}::uuid
+      AND user_id = ${userId}::uuid
+    RETURNING read_position`);
+  return marked.length > 0;
+};
