@@ -23,6 +23,8 @@ import { duplicateRoutes } from './features/companies/duplicates.routes.ts';
 import { contactRoutes } from './features/contacts/contacts.routes.ts';
 import { mergeRoutes } from './features/contacts/merges.routes.ts';
 import { customFieldRoutes } from './features/custom-fields/custom-fields.routes.ts';
+import { folderRoutes } from './features/document-folders/folders.routes.ts';
+import { documentRoutes } from './features/documents/documents.routes.ts';
 import { importRoutes } from './features/imports/imports.routes.ts';
 import { leaveRequestRoutes } from './features/leave-requests/leave-requests.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
@@ -69,7 +71,7 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
 
 /** The routes by tag, in the order of the document. */
 const routesOf = (
-  { pool, database, chatStreams }: Context,
+  { config, pool, database, chatStreams }: Context,
   {
     chat,
     contacts,
@@ -78,6 +80,7 @@ const routesOf = (
     companies,
     communicationLogs,
     customFields,
+    documents,
     leaveRequests,
     messagingAccounts,
     projects,
@@ -130,6 +133,11 @@ const routesOf = (
   'Custom fields': under('/api/crm', customFieldRoutes(customFields)),
   'Leave requests': under('/api/crm', leaveRequestRoutes(leaveRequests, database, exports)),
   Tasks: under('/api/crm', taskRoutes(tasks, exports, database)),
+  Documents: under(
+    '/api/crm',
+    documentRoutes({ service: documents, exports, maxBytes: config.files.maxBytes }),
+  ),
+  'Document folders': under('/api/crm', folderRoutes(documents, exports)),
   Imports: under('/api/crm', importRoutes({ ...imports, database })),
   Settings: under('/api/crm', settingsRoutes(database)),
   Tags: under('/api/crm', tagRoutes(tags)),

@@ -24,6 +24,7 @@ test('few settings are required', () => {
     systemTokens: [],
     keyEncryptionKeys: [],
     fakeAuth: undefined,
+    files: { path: 'files', maxBytes: 5 * 1024 ** 3, defaultQuota: undefined },
     kafkaBrokers: [],
     lifetimes: { policies: 3_600_000, principals: 15_000 },
     corsOrigins: [],

@@ -1,6 +1,7 @@
 import type { PeriodicWork } from '@tessera/background-work';
 import { JobQueue } from '@tessera/background-work/jobs';
 import { migrate } from '@tessera/database-kit';
+import { createFileStore, createFolderStore, type FileStore } from '@tessera/file-store';
 import {
   type Counters,
   createCounters,
@@ -44,6 +45,8 @@ export interface Context {
   readonly chatStreams: ChatStreams;
   /** Encrypts stored secrets; undefined if no key is configured. */
   readonly vault: Vault | undefined;
+  /** Where files are kept. */
+  readonly fileStore: FileStore;
   readonly observers: readonly RequestHandler[];
   /** Migrates the database, then starts the background work. */
   start(): Promise<void>;
@@ -95,6 +98,9 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   });
   const { directUrl } = config.database;
   const chatStreams = new ChatStreams({ database, directUrl, logger });
+  const vault =
+    config.keyEncryptionKeys.length > 0 ? createVault(config.keyEncryptionKeys) : undefined;
+  const fileStore = createFileStore(createFolderStore(config.files.path), vault);
   let valueRemoval: PeriodicWork | undefined;
   let failureExpiry: PeriodicWork | undefined;
   let eventExpiry: PeriodicWork | undefined;
@@ -108,12 +114,17 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     access,
     jobs: queue,
     chatStreams,
-    vault: config.keyEncryptionKeys.length > 0 ? createVault(config.keyEncryptionKeys) : undefined,
+    vault,
+    fileStore,
     observers,
 
     async start() {
       await migrate(config.database.directUrl, migrations, logger);
       if (config.database.rowSecurity) await prepareTenantRole(database.pool);
+      // Everything else works without files, and the store may be back before somebody needs it.
+      await fileStore
+        .prepare()
+        .catch((err: unknown) => logger.error({ err }, 'the file store cannot be used'));
       await access.start();
       keyExpiry = startKeyExpiry(database.pool, logger);
       await queue.start();

@@ -10,6 +10,11 @@ import { type Companies, company } from './features/companies/companies.kind.ts'
 import { type Contacts, contact } from './features/contacts/contacts.kind.ts';
 import { type ContactMerges, createContactMerges } from './features/contacts/merges.service.ts';
 import { type CustomFields, customField } from './features/custom-fields/custom-fields.kind.ts';
+import {
+  createDocuments,
+  type DocumentService,
+  purgeHandler,
+} from './features/documents/documents.service.ts';
 import { type Imports, importKind } from './features/imports/imports.kind.ts';
 import { importHandler, uploadExpiryHandler } from './features/imports/run-import.ts';
 import { senderAccessListener } from './features/imports/sender-access.ts';
@@ -25,6 +30,7 @@ import { createTags, type Tags } from './features/tags/tags.service.ts';
 import { createTasks, type Tasks } from './features/tasks/tasks.service.ts';
 import { type TimeEntries, timeEntry } from './features/time-entries/time-entries.kind.ts';
 import { createTimelines, type Timelines } from './features/timelines/timelines.service.ts';
+import { createFiles, fileRemovalHandler } from './files/files.ts';
 import { createRecords } from './records/records.ts';
 
 /** The services of CRM, one for each feature. */
@@ -35,6 +41,7 @@ export interface Services {
   readonly communicationLogs: CommunicationLogs;
   readonly companies: Companies;
   readonly customFields: CustomFields;
+  readonly documents: DocumentService;
   readonly leaveRequests: LeaveRequests;
   readonly imports: { readonly imports: Imports; readonly upload: Upload };
   readonly messagingAccounts: Readonly<Record<Channel, AccountService>>;
@@ -53,13 +60,17 @@ const EXPORTS_PER_CALLER = 2;
 
 /** Creates the services from the context. */
 export const createServices = (context: Context): Services => {
-  const { access, config, database, jobs, logger, vault } = context;
+  const { access, config, database, fileStore, jobs, logger, vault } = context;
   const accountsOf = (channel: Channel): AccountService => {
     const kind = declareAccounts(channel, vault);
     return { kind, accounts: createRecords(kind, database) };
   };
   const projects = createRecords(project, database);
   const imports = createRecords(importKind, database);
+  const { maxBytes, defaultQuota } = config.files;
+  const files = createFiles({ database, store: fileStore, jobs, maxBytes, defaultQuota });
+  jobs.register(fileRemovalHandler({ database, store: fileStore }));
+  jobs.register(purgeHandler({ database, files }));
   jobs.register(importHandler({ database, logger }));
   jobs.register(uploadExpiryHandler({ database, logger }));
   access.onEvent(senderAccessListener(database, logger));
@@ -70,6 +81,7 @@ export const createServices = (context: Context): Services => {
     communicationLogs: createRecords(communicationLog, database),
     companies: createRecords(company, database),
     customFields: createRecords(customField, database),
+    documents: createDocuments({ database, files, jobs }),
     leaveRequests: createRecords(leaveRequest, database),
     imports: { imports, upload: createUpload({ imports, database, jobs }) },
     messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },

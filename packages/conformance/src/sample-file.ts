@@ -58,7 +58,7 @@ export const bodyWithFile = (
   const form = new FormData();
   const fields = { ...(sample(document, schema) as object), ...known };
   for (const [name, value] of Object.entries(fields)) {
-    if (name !== 'file') form.append(name, String(value));
+    if (name !== 'file' && value !== undefined) form.append(name, String(value));
   }
   form.append('file', file, 'sample');
   return form;

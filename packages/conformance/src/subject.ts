@@ -209,8 +209,10 @@ export const createResources = async (
     }
     const created = await createdBy(subject, create, tenant, given, owner ? { owner } : {});
     const key = created[snake(name)] ?? created.id;
-    if (typeof key !== 'string') throw new Error(`${create.id} returned no {${name}}.`);
-    given[name] = key;
+    if (typeof key !== 'string' && typeof key !== 'number') {
+      throw new Error(`${create.id} returned no {${name}}.`);
+    }
+    given[name] = String(key);
   }
   return given;
 };

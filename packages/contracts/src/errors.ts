@@ -62,6 +62,9 @@ export const errorCodes = {
   own_leave_request: 'Users may not approve or reject their own leave requests.',
   not_the_owner: 'Only the owner of the record can do this.',
   folder_access_denied: 'The caller has no access to this folder.',
+  folder_not_empty: 'The folder is not empty; `?force=true` deletes what is in it as well.',
+  scan_pending: 'The file is being scanned for malware and is served afterwards.',
+  file_quarantined: 'The file contains malware and is not served.',
   not_found: 'The resource does not exist, or the caller may not see it.',
   method_not_allowed: 'The path does not support this method.',
   conflict: 'The current state of the resource does not allow this.',
@@ -74,6 +77,8 @@ export const errorCodes = {
   idempotency_key_reused: 'The Idempotency-Key was used for another request.',
   precondition_failed: 'The resource has changed since it was read.',
   body_too_large: 'The body is too large.',
+  storage_quota_exceeded:
+    'The files of the tenant would exceed their quota; `bytes_left` is what it has left.',
   unsupported_media_type: 'The operation does not accept this content type.',
   validation_failed: 'The input is invalid; `errors` names every invalid field.',
   token_reused:
@@ -95,6 +100,7 @@ export const errorCodes = {
     'Identity is unavailable. The token may still be valid, so do not sign out.',
   database_unavailable:
     'The database is unavailable; `Retry-After` is the number of seconds to wait.',
+  file_unavailable: 'The file store does not answer, or does not have the file.',
   overloaded: 'The service is overloaded; `Retry-After` is the number of seconds to wait.',
   not_ready: 'The service is not ready to handle requests.',
 } as const;

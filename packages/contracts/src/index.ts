@@ -64,7 +64,7 @@ export {
   SmsAccountInput,
   type SmsAccountPayload,
 } from './system/accounts.ts';
-export { StorageUsage, type StorageUsagePayload } from './system/storage-usage.ts';
+export { FileUsage, StorageUsage, type StorageUsagePayload } from './system/storage-usage.ts';
 export {
   type TenantClient,
   tenantClient,

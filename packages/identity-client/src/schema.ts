@@ -2489,6 +2489,12 @@ export interface components {
             resource_id?: string | null;
             user_id?: string | null;
         };
+        FileUsage: {
+            /** @description Bytes of the files in the store; identical ones count once */
+            bytes: number;
+            /** @description The limit; null if the default one applies */
+            quota_bytes: number | null;
+        };
         ForgotPassword: {
             /** @example ada@example.com */
             email: string;
@@ -3366,6 +3372,7 @@ export interface components {
                 /** @description The tenant's share of the space on disk, including indexes */
                 bytes: number;
             }[];
+            files?: components["schemas"]["FileUsage"];
             /** Format: date-time */
             measured_at: string;
         };

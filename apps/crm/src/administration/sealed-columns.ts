@@ -1,3 +1,4 @@
+import { fileKeyPurpose } from '@tessera/file-store';
 import type { SealedColumn } from '@tessera/vault';
 import { credentialsPurpose } from '../features/messaging-accounts/accounts.rules.ts';
 
@@ -10,5 +11,13 @@ export const sealedColumns: readonly SealedColumn[] = [
     id: 'id',
     type: 'uuid',
     purposeOf: credentialsPurpose,
+  },
+  {
+    schema: 'tenant_crm',
+    table: 'file_contents',
+    column: 'sealed_key',
+    id: 'id',
+    type: 'uuid',
+    purposeOf: fileKeyPurpose,
   },
 ];

@@ -17,6 +17,12 @@ const customFieldFields = () => {
   return { key: `key_${keys}`, type: 'text', choices: [], is_required: false };
 };
 
+/** Names are unique in a folder, and no other folder exists. */
+const folderFields = () => {
+  keys += 1;
+  return { name: `Folder ${keys}`, parent_id: undefined };
+};
+
 /** Entries of one user must not overlap, and have either an end or minutes. */
 const entryFields = () => {
   hours += 1;
@@ -47,6 +53,12 @@ export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => (
   bodies: {
     createProject: projectFields,
     updateProject: projectFields,
+    createDocumentFolder: folderFields,
+    updateDocumentFolder: folderFields,
+    createDocument: () => ({ folder_id: undefined }),
+    updateDocument: () => ({ folder_id: undefined }),
+    updateStorageQuota: () => ({ quota_bytes: null }),
+    moveDocuments: () => ({ document_ids: [], folder_ids: [], folder_id: null }),
     createTimeEntry: newEntryFields,
     startTimer: () => ({ task_id: undefined }),
     updateTimeEntry: entryFields,

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createResponseChecker, type OpenApiDocument } from '@tessera/conformance';
 import { type CrmPermission, crmPermissions } from '@tessera/contracts';
 import { migrate } from '@tessera/database-kit';
@@ -57,6 +59,7 @@ export const testEnvironment = (
   IDENTITY_URL: identityUrl,
   SYSTEM_TOKENS: SYSTEM_TOKEN,
   KEY_ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}`,
+  FILE_STORE_PATH: join(tmpdir(), `crm-files-${process.pid}`),
   LOG_LEVEL: 'silent',
   RATE_LIMIT_DEFAULT: '0',
   RATE_LIMIT_ADDRESS: '0',

@@ -83,10 +83,13 @@ const copied = (column: Column, isKey: boolean, popular: string | undefined): st
     const pooled = `CASE WHEN n % 3 > 0 AND ${value} IS NOT NULL THEN md5('${name}' || n % 50)::uuid ELSE ${value} END`;
     return isKey ? 'gen_random_uuid()' : pooled;
   }
-  if (type === 'uuid[]') return `ARRAY[md5('${name}' || n % 50)::uuid]`;
+  if (type === 'uuid[]') {
+    return `CASE WHEN n % 2 = 0 OR ${value} = '{}' THEN ${value} ELSE ARRAY[md5('${name}' || n % 50)::uuid] END`;
+  }
   if (type === TIME) return `${value} + n * interval '1 day'`;
   if (type === 'date') return `${value} + n`;
-  if (NUMBERS.includes(type)) return isKey ? `${value} + n` : value;
+  // In steps, because several originals may be numbered within one record.
+  if (NUMBERS.includes(type)) return isKey ? `${value} + 10 * n` : value;
   if (type === 'text[]') {
     return `ARRAY(SELECT CASE WHEN item ILIKE 'sample%' THEN item || n % 200 ELSE item END FROM unnest(${value}) AS item)`;
   }

@@ -10,10 +10,14 @@ export interface TestTenant {
   /** Signs in another user of the tenant and returns the headers of their requests. */
   caller(options?: CallerOptions): Headers;
   get(path: string, headers?: Headers): Test;
-  post(path: string, body?: object, headers?: Headers): Test;
-  put(path: string, body: object, headers?: Headers): Test;
+  /** `body` null leaves the body to the test. */
+  post(path: string, body?: object | null, headers?: Headers): Test;
+  put(path: string, body: object | null, headers?: Headers): Test;
   remove(path: string, headers?: Headers): Test;
 }
+
+const sending = (request: Test, body: object | null): Test =>
+  body === null ? request : request.send(body);
 
 /** Starts CRM once for a test file and creates a new, empty tenant for each test. */
 export const tenantForEachTest = (): TestTenant => {
@@ -34,8 +38,9 @@ export const tenantForEachTest = (): TestTenant => {
     crm: () => crm,
     caller,
     get: (path, headers = {}) => crm.http.get(path).set(withOwn(headers)),
-    post: (path, body = {}, headers = {}) => crm.http.post(path).set(withOwn(headers)).send(body),
-    put: (path, body, headers = {}) => crm.http.put(path).set(withOwn(headers)).send(body),
+    post: (path, body = {}, headers = {}) =>
+      sending(crm.http.post(path).set(withOwn(headers)), body),
+    put: (path, body, headers = {}) => sending(crm.http.put(path).set(withOwn(headers)), body),
     remove: (path, headers = {}) => crm.http.delete(path).set(withOwn(headers)),
   };
 };

@@ -32,7 +32,9 @@ export const crmPermissions = {
   'leave_requests.review': 'See the leave requests of others, approve and reject them',
 
   ...record('documents', 'a document', 'documents'),
+  'documents.export': 'Export the list of documents',
   ...record('document_folders', 'a document folder', 'document folders'),
+  'document_folders.export': 'Export the list of document folders',
 
   'chat.access': 'Use the chat; required in addition to every other chat permission',
   ...record('chat.channels', 'a chat channel', 'chat channels'),

@@ -125,6 +125,8 @@ describe('the built-in roles', () => {
       'tenant.acme.crm.time_entries.export',
       'tenant.acme.crm.leave_requests.export',
       'tenant.acme.crm.leave_requests.review',
+      'tenant.acme.crm.documents.export',
+      'tenant.acme.crm.document_folders.export',
       'tenant.acme.crm.kb_articles.publish',
       'tenant.acme.crm.blog.posts.publish',
       'tenant.acme.crm.pages.publish',

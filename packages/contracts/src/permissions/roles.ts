@@ -59,6 +59,8 @@ const others: Readonly<Record<Exclude<CrmPermission, ReadPermission | ChangePerm
   'time_entries.export': 'admin',
   'leave_requests.export': 'admin',
   'leave_requests.review': 'admin',
+  'documents.export': 'admin',
+  'document_folders.export': 'admin',
   'chat.access': 'viewer',
   'kb_articles.publish': 'admin',
   'kb_articles.comment': 'member',

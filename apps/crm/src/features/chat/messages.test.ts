@@ -86,18 +86,18 @@ describe('The messages of a channel', () => {
   test('are not read by offset: no page of a long channel scans the others', async () => {
     const general = await channel();
     const id = general.split('/').at(-1);
-    await crm().context.pool.query(
+    const { rows: inserted } = await crm().context.pool.query<{ tenant_id: string }>(
       `INSERT INTO tenant_crm.messages (tenant_id, id, channel_id, position, author_type, client_id, body)
        SELECT tenant_id, gen_random_uuid(), id, n, 'client', 'load', 'Hello'
-       FROM tenant_crm.channels, generate_series(1, 20000) AS n WHERE id = $1`,
+       FROM tenant_crm.channels, generate_series(1, 20000) AS n WHERE id = $1 RETURNING tenant_id`,
       [id],
     );
     await crm().context.pool.query('VACUUM ANALYZE tenant_crm.messages');
     const { rows } = await crm().context.pool.query<{ 'QUERY PLAN': string }>(
       `EXPLAIN SELECT * FROM tenant_crm.messages
-       WHERE tenant_id = (SELECT tenant_id FROM tenant_crm.channels WHERE id = $1) AND channel_id = $1
+       WHERE tenant_id = $2 AND channel_id = $1
          AND deleted_at IS NULL AND position < 10000 ORDER BY position DESC LIMIT 26`,
-      [id],
+      [id, inserted[0]?.tenant_id],
     );
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(plan).toContain('messages_channel_id_position_key');

@@ -1,5 +1,6 @@
 import type { StorageUsagePayload } from '@tessera/contracts';
 import type { Database } from '../../database.ts';
+import { readUsage } from '../../files/usage.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
 interface TableUsage {
@@ -23,7 +24,9 @@ export const storageUsage = async (
   database: Database,
   tenantId: string,
 ): Promise<StorageUsagePayload> => {
-  const tables = await database.forTenant(tenantId).query<TableUsage>(usage(tenantId));
+  const db = database.forTenant(tenantId);
+  const tables = await db.query<TableUsage>(usage(tenantId));
   const sum = (of: 'rows' | 'bytes') => tables.reduce((total, table) => total + table[of], 0);
-  return { rows: sum('rows'), bytes: sum('bytes'), tables, measured_at: new Date() };
+  const files = await readUsage(db);
+  return { rows: sum('rows'), bytes: sum('bytes'), tables, files, measured_at: new Date() };
 };

@@ -1,0 +1,63 @@
+import { HttpError } from '@tessera/http-kit';
+import type { TenantDb } from '../../database.ts';
+import type { Caller } from '../../http.ts';
+import { addWriter, membershipOf } from './folder-members.repository.ts';
+import { requireWritable } from './folders.access.ts';
+import { spreadRestrictions } from './folders.repository.ts';
+
+interface Context {
+  readonly caller: Caller;
+  readonly db: TenantDb;
+}
+
+interface MemberContext extends Context {
+  readonly row: { readonly folder_id: string; readonly user_id: string };
+}
+
+/** Who may write to a folder adds its members. */
+export const checkNewMember = async (
+  _input: unknown,
+  { caller, db, columns }: Context & { readonly columns: { readonly folder_id?: string } },
+): Promise<Record<never, never>> => {
+  await requireWritable(db, caller, columns.folder_id ?? null);
+  return {};
+};
+
+/** Who may write to a folder changes the access of its members. */
+export const checkAccessChange = async (
+  _change: unknown,
+  { caller, db, row }: MemberContext,
+): Promise<Record<never, never>> => {
+  await requireWritable(db, caller, row.folder_id);
+  return {};
+};
+
+/** Everybody may leave a folder; who may write to it removes others. */
+export const checkRemoval = async ({ caller, db, row }: MemberContext): Promise<void> => {
+  if (row.user_id !== caller.userUuid) await requireWritable(db, caller, row.folder_id);
+};
+
+/**
+ * Keeps who may see the folders in step with their members. Whoever makes a folder of the tenant private by adding
+ * its first member becomes a member too, and somebody must be able to change it (409).
+ */
+export const followMember = async ({
+  action,
+  caller,
+  db,
+  row,
+}: MemberContext & { readonly action: string }): Promise<void> => {
+  const { folder_id: folderId, user_id: userId } = row;
+  const { members, isInherited, ...found } = await membershipOf(db, folderId);
+  let { hasWriter } = found;
+  const { userUuid } = caller;
+  const isFirst = action === 'create' && members === 1 && !isInherited;
+  if (isFirst && userUuid !== null && userUuid !== userId) {
+    await addWriter(db, folderId, userUuid);
+    hasWriter = true;
+  }
+  if (members > 0 && !hasWriter && !isInherited) {
+    throw new HttpError(409, 'conflict', 'A folder with members needs one with write access.');
+  }
+  await spreadRestrictions(db, folderId);
+};

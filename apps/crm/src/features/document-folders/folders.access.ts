@@ -1,0 +1,74 @@
+import { HttpError } from '@tessera/http-kit';
+import type { Database, TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { KindTypes, TenantCaller } from '../../records/kind.ts';
+import type { Records } from '../../records/records.ts';
+import { lockUntilEnd } from '../../records/transaction-lock.ts';
+import type { FolderViewer } from './folders.visibility.ts';
+
+const { sql } = Prisma;
+
+/** 403: a folder that a body names does not exist, or the caller may not change what is in it (decision C12). */
+export const folderAccessDenied = (): HttpError =>
+  new HttpError(
+    403,
+    'folder_access_denied',
+    'The folder does not exist, or you may not change what is in it.',
+  );
+
+/**
+ * Throws 403 unless the caller may change what is in a live folder: everybody if it belongs to the tenant, otherwise
+ * who has write access to it or to a folder above. The root, null, belongs to the tenant.
+ */
+export const requireWritable = async (
+  db: TenantDb,
+  { userUuid, isSystemAdmin }: FolderViewer,
+  folderId: string | null,
+): Promise<void> => {
+  if (folderId === null) return;
+  const [folder] = await db.query<{ writable: boolean }>(sql`
+    SELECT restricted_by = '{}' OR ${isSystemAdmin} OR EXISTS (
+      SELECT FROM tenant_crm.document_folder_members AS member
+      WHERE member.tenant_id = ${db.tenantId}::uuid AND member.user_id = ${userUuid}::uuid
+        AND member.folder_id = ANY(folder.restricted_by) AND member.access = 'write'
+    ) AS writable
+    FROM tenant_crm.document_folders AS folder
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${folderId}::uuid AND deleted_at IS NULL`);
+  if (!folder?.writable) throw folderAccessDenied();
+};
+
+/** Whether a folder is not deleted; the root, null, never is. */
+export const isLive = async (db: TenantDb, folderId: string | null): Promise<boolean> => {
+  if (folderId === null) return true;
+  const rows = await db.query(sql`
+    SELECT id FROM tenant_crm.document_folders
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${folderId}::uuid AND deleted_at IS NULL`);
+  return rows.length > 0;
+};
+
+/**
+ * Records whose changes hold the lock of the tenant's folder tree, which they take before any row: `exclusive` for
+ * changes of the tree and of who has access, `shared` for changes of what is in the folders.
+ */
+export const underTreeLock = <T extends KindTypes>(
+  records: Records<T>,
+  database: Pick<Database, 'transaction'>,
+  mode: 'exclusive' | 'shared',
+): Records<T> => {
+  const locked = <R>({ tenantId }: TenantCaller, work: () => Promise<R>): Promise<R> =>
+    database.transaction(tenantId, async (db) => {
+      await lockUntilEnd(db, `document folders ${tenantId}`, mode);
+      return work();
+    });
+  return {
+    ...records,
+    create: (caller, input) => locked(caller, () => records.create(caller, input)),
+    createMany: (caller, inputs) => locked(caller, () => records.createMany(caller, inputs)),
+    update: (caller, ...given) => locked(caller, () => records.update(caller, ...given)),
+    edit: (caller, ...given) => locked(caller, () => records.edit(caller, ...given)),
+    delete: (caller, ...given) => locked(caller, () => records.delete(caller, ...given)),
+    restore: (caller, ...given) => locked(caller, () => records.restore(caller, ...given)),
+    act: (caller, ...given) => locked(caller, () => records.act(caller, ...given)),
+    within: (...keys) => underTreeLock(records.within(...keys), database, mode),
+  };
+};

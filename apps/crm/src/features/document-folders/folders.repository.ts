@@ -1,0 +1,122 @@
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { Actor } from '../../records/actor.ts';
+import { recordChanges } from '../../records/record-changes.ts';
+
+const { sql, raw } = Prisma;
+
+/** The tables of what a folder contains. */
+const CONTENTS = ['documents', 'document_folders'] as const;
+
+/** A folder and all folders below it as `tree (id)`, deleted ones included, for WITH RECURSIVE. */
+const subtree = ({ tenantId }: TenantDb, id: string): Prisma.Sql => sql`
+  tree (id) AS (
+    SELECT ${id}::uuid
+    UNION ALL
+    SELECT folder.id FROM tenant_crm.document_folders AS folder JOIN tree ON folder.parent_id = tree.id
+    WHERE folder.tenant_id = ${tenantId}::uuid
+  )`;
+
+/** Whether a folder is another one or below it. */
+export const isWithin = async (db: TenantDb, id: string, ancestor: string): Promise<boolean> => {
+  const [row] = await db.query<{ found: boolean }>(sql`
+    WITH RECURSIVE path (id, parent_id) AS (
+      SELECT id, parent_id FROM tenant_crm.document_folders
+      WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid
+      UNION ALL
+      SELECT folder.id, folder.parent_id FROM tenant_crm.document_folders AS folder
+      JOIN path ON folder.id = path.parent_id WHERE folder.tenant_id = ${db.tenantId}::uuid
+    )
+    SELECT EXISTS (SELECT FROM path WHERE id = ${ancestor}::uuid) AS found`);
+  return row?.found === true;
+};
+
+/** The folders on the way from the root to a folder, itself included, that have members. */
+export const restrictionsOf = async (
+  db: TenantDb,
+  id: string | null,
+): Promise<readonly string[]> => {
+  if (id === null) return [];
+  const [row] = await db.query<{ restricted_by: readonly string[] }>(sql`
+    SELECT restricted_by FROM tenant_crm.document_folders
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`);
+  return row?.restricted_by ?? [];
+};
+
+/**
+ * Sets who may see a folder and all folders below it, after a move or a change of members: `restricted_by` has the
+ * folders on the way from the root that have members.
+ */
+export const spreadRestrictions = async (db: TenantDb, id: string): Promise<void> => {
+  const tenant = sql`${db.tenantId}::uuid`;
+  const own = sql`CASE WHEN EXISTS (
+      SELECT FROM tenant_crm.document_folder_members AS member
+      WHERE member.tenant_id = ${tenant} AND member.folder_id = folder.id
+    ) THEN ARRAY[folder.id] ELSE '{}' END`;
+  await db.query(sql`
+    WITH RECURSIVE tree (id, restricted_by) AS (
+      SELECT folder.id, coalesce(parent.restricted_by, '{}') || ${own}
+      FROM tenant_crm.document_folders AS folder
+      LEFT JOIN tenant_crm.document_folders AS parent
+        ON parent.tenant_id = ${tenant} AND parent.id = folder.parent_id
+      WHERE folder.tenant_id = ${tenant} AND folder.id = ${id}::uuid
+      UNION ALL
+      SELECT folder.id, tree.restricted_by || ${own}
+      FROM tenant_crm.document_folders AS folder JOIN tree ON folder.parent_id = tree.id
+      WHERE folder.tenant_id = ${tenant}
+    )
+    UPDATE tenant_crm.document_folders AS folder SET restricted_by = tree.restricted_by
+    FROM tree WHERE folder.tenant_id = ${tenant} AND folder.id = tree.id
+      AND folder.restricted_by <> tree.restricted_by`);
+};
+
+const inFolder = { documents: raw('folder_id'), document_folders: raw('parent_id') } as const;
+
+/** Whether a folder contains nothing that is not deleted. */
+export const isEmpty = async (db: TenantDb, id: string): Promise<boolean> => {
+  for (const table of CONTENTS) {
+    const [found] = await db.query(sql`
+      SELECT id FROM ${raw(`tenant_crm.${table}`)}
+      WHERE tenant_id = ${db.tenantId}::uuid AND ${inFolder[table]} = ${id}::uuid
+        AND deleted_at IS NULL LIMIT 1`);
+    if (found) return false;
+  }
+  return true;
+};
+
+/** Deletes everything below a folder, so that restoring the folder restores it as well. */
+export const deleteContents = async (db: TenantDb, id: string, actor: Actor): Promise<void> => {
+  const now = new Date();
+  for (const table of CONTENTS) {
+    const recorded = recordChanges(db, { action: 'delete', actor }, { table, from: sql`deleted` });
+    await db.query(sql`
+      WITH RECURSIVE ${subtree(db, id)}, deleted AS (
+        UPDATE ${raw(`tenant_crm.${table}`)} AS content
+        SET deleted_at = ${now}, deleted_with = ${id}::uuid, version = version + 1, updated_at = ${now}
+        WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL AND id <> ${id}::uuid
+          AND ${inFolder[table]} IN (SELECT tree.id FROM tree)
+        RETURNING id, version
+      ), recorded AS (${recorded})
+      SELECT count(*)::int FROM deleted`);
+  }
+};
+
+/** Restores what was deleted together with a folder. */
+export const restoreContents = async (db: TenantDb, id: string, actor: Actor): Promise<void> => {
+  const now = new Date();
+  for (const table of CONTENTS) {
+    const recorded = recordChanges(
+      db,
+      { action: 'restore', actor },
+      { table, from: sql`restored` },
+    );
+    await db.query(sql`
+      WITH restored AS (
+        UPDATE ${raw(`tenant_crm.${table}`)}
+        SET deleted_at = NULL, deleted_with = NULL, version = version + 1, updated_at = ${now}
+        WHERE tenant_id = ${db.tenantId}::uuid AND deleted_with = ${id}::uuid
+        RETURNING id, version
+      ), recorded AS (${recorded})
+      SELECT count(*)::int FROM restored`);
+  }
+};

@@ -1,0 +1,236 @@
+import { until } from '@tessera/local-stack';
+import { documentsPath, documentUploader, foldersPath } from '../../testing/documents.ts';
+import { tenantForEachTest } from '../../testing/tenant.ts';
+
+const tenant = tenantForEachTest();
+const { crm, caller, get, post, put, remove } = tenant;
+const upload = documentUploader(tenant);
+
+type Headers = Readonly<Record<string, string>>;
+
+const newUser = () => {
+  const userId = crypto.randomUUID();
+  return { userId, headers: caller({ id: userId }) };
+};
+
+const folder = async (name: string, parent_id: string | null = null, headers: Headers = {}) =>
+  (await post(foldersPath, { name, parent_id }, headers).expect(201)).body.data.id as string;
+
+const share = (id: string, user_id: string, access: 'read' | 'write' = 'read') =>
+  post(`${foldersPath}/${id}/members`, { user_id, access }).expect(201);
+
+const names = (body: { data: { name: string }[] }) => body.data.map(({ name }) => name);
+
+test('A name is used once in a folder, and again elsewhere or after the folder is deleted', async () => {
+  const a = await folder('A');
+  await folder('A', a);
+  const { body } = await post(foldersPath, { name: 'A', parent_id: null }).expect(422);
+  expect(body.errors.name).toEqual(['name is already used by another document folder']);
+  await remove(`${foldersPath}/${await folder('B')}`).expect(204);
+  await folder('B');
+});
+
+test.each(['..', '.', 'a/b', 'a\\b', '../etc', 'a\nb'])(
+  'A folder cannot be called %j',
+  async (name) => {
+    await post(foldersPath, { name }).expect(422);
+  },
+);
+
+test('A folder without members belongs to the tenant; with members only they see it and what is below', async () => {
+  const ann = newUser();
+  const bob = newUser();
+  const top = await folder('Top');
+  const below = await folder('Below', top);
+  await upload({ fields: { folder_id: below } }).expect(201);
+  expect(names((await get(foldersPath, ann.headers)).body)).toEqual(['Below', 'Top']);
+
+  await share(top, ann.userId);
+  expect((await get(`${foldersPath}/${top}`, ann.headers)).body.data.is_private).toBe(true);
+  expect((await get(foldersPath, ann.headers)).body).toMatchObject({ meta: { total: 2 } });
+  expect((await get(documentsPath, ann.headers)).body).toMatchObject({ meta: { total: 1 } });
+  expect((await get(foldersPath, bob.headers)).body).toMatchObject({
+    data: [],
+    meta: { total: 0 },
+  });
+  expect((await get(documentsPath, bob.headers)).body).toMatchObject({
+    data: [],
+    meta: { total: 0 },
+  });
+  await get(`${foldersPath}/${below}`, bob.headers).expect(404);
+  await get(`${foldersPath}/${below}/members`, bob.headers).expect(404);
+
+  await share(below, bob.userId);
+  expect(names((await get(foldersPath, bob.headers)).body)).toEqual(['Below']);
+  expect(names((await get(foldersPath, ann.headers)).body)).toEqual(['Below', 'Top']);
+});
+
+test('Whoever makes a folder private becomes a member with write access, and readers change nothing', async () => {
+  const ann = newUser();
+  const top = await folder('Top');
+  await share(top, ann.userId);
+  const { body } = await get(`${foldersPath}/${top}/members`).expect(200);
+  expect(body.data.map(({ access }: { access: string }) => access).sort()).toEqual([
+    'read',
+    'write',
+  ]);
+
+  const denied = { error: 'folder_access_denied' };
+  const { headers } = ann;
+  const inTop = { name: 'X', parent_id: top };
+  expect((await post(foldersPath, inTop, headers).expect(403)).body).toMatchObject(denied);
+  expect(
+    (await put(`${foldersPath}/${top}`, { name: 'X' }, headers).expect(403)).body,
+  ).toMatchObject(denied);
+  await remove(`${foldersPath}/${top}`, headers).expect(403);
+  await post(`${foldersPath}/${top}/members`, { user_id: crypto.randomUUID() }, headers).expect(
+    403,
+  );
+  await upload({ fields: { folder_id: top }, headers }).expect(403);
+  await remove(`${foldersPath}/${top}/members/${ann.userId}`, headers).expect(204);
+  await get(`${foldersPath}/${top}`, headers).expect(404);
+});
+
+test('A folder with members keeps one who may write; without members it belongs to the tenant again', async () => {
+  const userId = crypto.randomUUID();
+  const top = await folder('Top');
+  await share(top, userId);
+  const { body } = await get(`${foldersPath}/${top}/members`);
+  const writer = body.data.find(({ access }: { access: string }) => access === 'write').user_id;
+  await remove(`${foldersPath}/${top}/members/${writer}`).expect(409);
+  await put(`${foldersPath}/${top}/members/${writer}`, { access: 'read' }).expect(409);
+  await remove(`${foldersPath}/${top}/members/${userId}`).expect(204);
+  await remove(`${foldersPath}/${top}/members/${writer}`).expect(204);
+  expect((await get(`${foldersPath}/${top}`, newUser().headers)).body.data.is_private).toBe(false);
+});
+
+test('A folder in a body that is unknown, deleted or of another tenant is a 403', async () => {
+  const deleted = await folder('Deleted');
+  await remove(`${foldersPath}/${deleted}`).expect(204);
+  const others = await crm()
+    .http.post(foldersPath)
+    .set(crm().caller({ tenant: 'globex' }))
+    .send({ name: `Other ${deleted}` });
+  for (const id of [crypto.randomUUID(), deleted, others.body.data.id]) {
+    for (const request of [
+      post(foldersPath, { name: 'A', parent_id: id }),
+      upload({ fields: { folder_id: id } }),
+      post(`${documentsPath}/move`, { document_ids: [], folder_ids: [], folder_id: id }),
+    ]) {
+      expect((await request.expect(403)).body.error).toBe('folder_access_denied');
+    }
+    await get(`${foldersPath}/${id}`).expect(404);
+  }
+});
+
+test('A move needs write access on both sides, and moves all or nothing', async () => {
+  const ann = newUser();
+  const [open, closed] = [await folder('Open'), await folder('Closed')];
+  await share(closed, ann.userId, 'read');
+  const inOpen = (await upload({ fields: { folder_id: open } })).body.data.id;
+  const inClosed = (await upload({ fields: { folder_id: closed } })).body.data.id;
+  const move = (body: object) =>
+    post(`${documentsPath}/move`, { document_ids: [], folder_ids: [], ...body }, ann.headers);
+
+  await move({ document_ids: [inOpen], folder_id: closed }).expect(403);
+  await move({ document_ids: [inOpen, inClosed], folder_id: null }).expect(403);
+  expect((await get(`${documentsPath}/${inOpen}`)).body.data.folder_id).toBe(open);
+  await move({ folder_ids: [open], folder_id: closed }).expect(403);
+  await move({ folder_ids: [closed], folder_id: open }).expect(403);
+  await put(`${documentsPath}/${inClosed}`, { folder_id: open }, ann.headers).expect(403);
+
+  await put(`${foldersPath}/${closed}/members/${ann.userId}`, { access: 'write' }).expect(200);
+  const { body } = await move({
+    document_ids: [inOpen],
+    folder_ids: [open],
+    folder_id: closed,
+  }).expect(200);
+  expect(body.data).toMatchObject({
+    documents: [{ id: inOpen, folder_id: closed }],
+    folders: [{ id: open, parent_id: closed, is_private: true }],
+  });
+  await get(`${foldersPath}/${open}`, newUser().headers).expect(404);
+});
+
+test('A folder is moved neither into itself nor below itself', async () => {
+  const top = await folder('Top');
+  const below = await folder('Below', await folder('Middle', top));
+  for (const parent_id of [top, below]) {
+    const { body } = await put(`${foldersPath}/${top}`, { parent_id }).expect(422);
+    expect(Object.keys(body.errors)).toEqual(['parent_id']);
+  }
+});
+
+test('Two folders that are moved into each other at the same moment do not both move', async () => {
+  const [a, b] = [await folder('A'), await folder('B')];
+  const { tenant_id: tenantId } = (
+    await crm().context.pool.query(
+      'SELECT tenant_id FROM tenant_crm.document_folders WHERE id = $1',
+      [a],
+    )
+  ).rows[0];
+  const client = await crm().context.pool.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+      `document folders ${tenantId}`,
+    ]);
+    const moves = [
+      put(`${foldersPath}/${a}`, { parent_id: b }),
+      put(`${foldersPath}/${b}`, { parent_id: a }),
+    ];
+    const statuses = Promise.all(moves.map(async (move) => (await move).status));
+    // Both have passed everything before the lock.
+    await until(async () => {
+      const { rows } = await client.query(
+        "SELECT count(*)::int AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+      );
+      return rows[0].waiting === 2;
+    });
+    await client.query('COMMIT');
+    expect((await statuses).sort()).toEqual([200, 422]);
+  } finally {
+    client.release();
+  }
+});
+
+test('A folder with content is deleted only with force, and restored with what was deleted with it', async () => {
+  const top = await folder('Top');
+  const below = await folder('Below', top);
+  const document = (await upload({ fields: { folder_id: below } })).body.data.id;
+  const deletedBefore = (await upload({ fields: { folder_id: top } })).body.data.id;
+  await remove(`${documentsPath}/${deletedBefore}`).expect(204);
+  expect((await remove(`${foldersPath}/${top}`).expect(409)).body.error).toBe('folder_not_empty');
+  await remove(`${foldersPath}/${top}?force=true`).expect(204);
+  for (const path of [
+    `${foldersPath}/${top}`,
+    `${foldersPath}/${below}`,
+    `${documentsPath}/${document}`,
+  ]) {
+    await get(path).expect(404);
+  }
+  expect((await get(documentsPath)).body.meta.total).toBe(0);
+  await post(`${documentsPath}/${document}/restore`).expect(409);
+  await post(`${foldersPath}/${below}/restore`).expect(409);
+  await post(`${foldersPath}/${top}/restore`).expect(200);
+  await get(`${foldersPath}/${below}`).expect(200);
+  await get(`${documentsPath}/${document}`).expect(200);
+  await get(`${documentsPath}/${deletedBefore}`).expect(404);
+  const { body } = await get(`${documentsPath}/${document}/history`);
+  expect(body.data.map(({ action }: { action: string }) => action)).toEqual([
+    'restore',
+    'delete',
+    'create',
+  ]);
+});
+
+test('Lists show what is in a folder or in the root', async () => {
+  const top = await folder('Top');
+  await folder('Below', top);
+  await upload({ name: 'in.txt', fields: { folder_id: top } }).expect(201);
+  await upload({ name: 'root.txt' }).expect(201);
+  expect(names((await get(`${foldersPath}?parent_id=${top}`)).body)).toEqual(['Below']);
+  expect(names((await get(`${foldersPath}?in_root=true`)).body)).toEqual(['Top']);
+  expect(names((await get(`${documentsPath}?folder_id=${top}`)).body)).toEqual(['in.txt']);
+  expect(names((await get(`${documentsPath}?in_root=true`)).body)).toEqual(['root.txt']);
+});

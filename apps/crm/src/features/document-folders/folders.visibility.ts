@@ -1,0 +1,52 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { Caller } from '../../http.ts';
+import type { Scope } from '../../records/kind.ts';
+import type { RecordRow } from '../../records/row.ts';
+
+const { sql } = Prisma;
+
+/** Callers and tenants of this shape are enough to tell which folders are visible. */
+export type FolderViewer = Pick<Caller, 'tenantId' | 'userUuid' | 'isSystemAdmin'>;
+
+/** The ids of the folders that the caller is a member of, as an array in SQL. A client is a member of none. */
+const ownFolders = ({ tenantId, userUuid }: FolderViewer): Prisma.Sql => sql`ARRAY(
+  SELECT folder_id FROM tenant_crm.document_folder_members
+  WHERE tenant_id = ${tenantId}::uuid AND user_id = ${userUuid}::uuid
+)`;
+
+/** The ids of the folders that the caller may not see, deleted ones included, as a subquery. */
+const hiddenFolders = (caller: FolderViewer): Prisma.Sql => sql`(
+  SELECT id FROM tenant_crm.document_folders
+  WHERE tenant_id = ${caller.tenantId}::uuid AND restricted_by <> '{}'
+    AND NOT restricted_by && ${ownFolders(caller)}
+)`;
+
+/**
+ * The folders that the caller may see: those of the tenant, and those below a folder that they are a member of.
+ * System administrators see all.
+ */
+export const visibleFolders = (caller: FolderViewer): Scope<RecordRow> => {
+  if (caller.isSystemAdmin) return {};
+  return {
+    condition: sql`restricted_by = '{}' OR restricted_by && ${ownFolders(caller)}`,
+    excluded: sql`
+      SELECT count(*)::int FROM tenant_crm.document_folders
+      WHERE tenant_id = ${caller.tenantId}::uuid AND deleted_at IS NULL AND restricted_by <> '{}'
+        AND NOT restricted_by && ${ownFolders(caller)}`,
+  };
+};
+
+/**
+ * The records of another table that are in no folder, or in one that the caller may see. The table needs a nullable
+ * column `folder_id` and `keep_count('tenant_crm.<table>', 'folder_id')`, so that the totals of its lists stay exact.
+ */
+export const inVisibleFolders = (caller: FolderViewer, table: string): Scope<RecordRow> => {
+  if (caller.isSystemAdmin) return {};
+  return {
+    condition: sql`folder_id IS NULL OR folder_id NOT IN ${hiddenFolders(caller)}`,
+    excluded: sql`
+      SELECT coalesce(sum(count), 0)::int FROM tenant_crm.record_counts
+      WHERE tenant_id = ${caller.tenantId}::uuid AND table_name = ${table}
+        AND scope_column = 'folder_id' AND scope_id IN ${hiddenFolders(caller)}`,
+  };
+};

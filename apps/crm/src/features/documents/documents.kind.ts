@@ -1,0 +1,115 @@
+import {
+  clearable,
+  complete,
+  described,
+  type Field,
+  int,
+  list,
+  matching,
+  named,
+  nullable,
+  oneOf,
+  partial,
+  rawText,
+  type Shape,
+  shape,
+  text,
+  time,
+  uuid,
+  withDefault,
+} from '@tessera/fields';
+import type { Files, UploadedFile } from '../../files/files.ts';
+import { equals, has, timeFilters, timeSort } from '../../records/filters.ts';
+import { declareKind, type TypesOf } from '../../records/kind.ts';
+import type { Records } from '../../records/records.ts';
+import { hidden } from '../../records/row.ts';
+import { inRoot } from '../document-folders/folders.filters.ts';
+import { inVisibleFolders } from '../document-folders/folders.visibility.ts';
+import {
+  checkDocumentChange,
+  checkDocumentDeletion,
+  checkDocumentRestoration,
+  createDocument,
+  keepVersions,
+} from './documents.rules.ts';
+import { fileName } from './file-names.ts';
+
+export const DocumentFields = shape({
+  name: described(fileName(), 'The name under which it is downloaded', 'Offer.pdf'),
+  folder_id: described(clearable(uuid()), 'The folder that it is in; null is the root.'),
+  description: clearable(text(10_000)),
+  tags: withDefault(list(text(100), { max: 50 }), []),
+});
+
+const bytes = int(0, Number.MAX_SAFE_INTEGER);
+const sha256 = matching(/^[0-9a-f]{64}$/, 'a SHA-256 in hexadecimal', 64);
+
+/** What every version has of its file. */
+export const FileFields = {
+  size: described(bytes, 'Bytes'),
+  type: described(rawText(200), 'The media type, detected from the content', 'application/pdf'),
+  sha256: described(sha256, 'Of the content'),
+} as const;
+
+/** A new document, and the file that is its first version. */
+export interface DocumentInput {
+  readonly name: string;
+  readonly folder_id?: string | null;
+  readonly description?: string | null;
+  readonly tags: readonly string[];
+  readonly type: string;
+  readonly file: UploadedFile;
+  readonly files: Files;
+}
+
+const Document = named(
+  'Document',
+  shape({
+    id: uuid(),
+    ...complete(DocumentFields).fields,
+    current_version: described(int(1, 2 ** 31 - 1), 'The number of the version that is downloaded'),
+    ...FileFields,
+    scan_status: described(
+      oneOf('not_scanned', 'pending', 'clean', 'infected'),
+      'A document is not served while it is `pending` or if it is `infected`.',
+    ),
+    user_id: described(nullable(uuid()), 'Who created it; null for a client application'),
+    created_at: time(),
+    updated_at: time(),
+  }),
+);
+
+/** A file with versions. It is sent to `POST /documents`; updating changes what is known of it. */
+export const document = declareKind({
+  table: 'documents',
+  name: 'document',
+  permissions: 'documents',
+  create: shape({ ...DocumentFields.fields, ...FileFields }) as Shape as Shape &
+    Field<DocumentInput>,
+  update: named('DocumentUpdate', partial(DocumentFields)),
+  answer: Document,
+  hidden: { content_id: hidden<string>(), deleted_with: hidden<string | null>() },
+  inputOnly: ['file', 'files'],
+  sort: { name: 'sort_name', size: 'size', type: 'type', ...timeSort },
+  defaultSort: 'name',
+  filters: {
+    folder_id: equals('folder_id', uuid()),
+    in_root: inRoot('folder_id'),
+    type: equals('type', rawText(200)),
+    tag: has('tags', text(100)),
+    ...timeFilters,
+  },
+  search: true,
+  countedBy: ['folder_id'],
+  scope: (caller) => inVisibleFolders(caller, 'documents'),
+  rules: {
+    create: (input, context) => createDocument(input, context),
+    update: (change, context) => checkDocumentChange(change, context),
+    delete: (context) => checkDocumentDeletion(context),
+    restore: (context) => checkDocumentRestoration(context),
+  },
+  follow: (change) => keepVersions(change),
+});
+
+export type Documents = Records<TypesOf<typeof document>>;
+export type DocumentRow = TypesOf<typeof document>['row'];

@@ -1,0 +1,235 @@
+import {
+  described,
+  list,
+  nullable,
+  optional,
+  shape,
+  text,
+  uuid,
+  withDefault,
+} from '@tessera/fields';
+import { type Exports, fileBody, fileResponse, type RouteTable } from '@tessera/http-kit';
+import { record, route } from '../../http.ts';
+import { createFrame } from '../../records/route-frame.ts';
+import { recordRoutes } from '../../records/routes.ts';
+import { acceptedVersions, changeProblems, tagged } from '../../records/versions.ts';
+import { documentFolder } from '../document-folders/folders.kind.ts';
+import { document } from './documents.kind.ts';
+import type { DocumentService } from './documents.service.ts';
+import { fileName, safeName } from './file-names.ts';
+import { documentVersion } from './versions.kind.ts';
+
+const Form = shape({
+  name: described(optional(fileName()), 'Default: the name of the file'),
+  folder_id: described(optional(uuid()), 'The folder; without it, the document is in the root.'),
+  description: optional(text(10_000)),
+  tags: described(optional(text(5000)), 'Separated by commas', 'offer, 2026'),
+});
+
+const MAX_TAGS = 50;
+
+const tagsOf = (given = ''): string[] =>
+  [...new Set(given.split(',').map((tag) => [...tag.trim()].slice(0, 100).join('')))]
+    .filter((tag) => tag !== '')
+    .slice(0, MAX_TAGS);
+
+const ids = (description: string) =>
+  described(withDefault(list(uuid(), { max: 100 }), []), description);
+
+const MoveInput = shape({
+  document_ids: ids('The documents to move'),
+  folder_ids: ids('The folders to move, with everything in them'),
+  folder_id: described(nullable(uuid()), 'Where to; null is the root.'),
+});
+
+const Moved = shape({ documents: list(document.answer), folders: list(documentFolder.answer) });
+
+const one = shape({ id: uuid() });
+const oneVersion = shape({ id: uuid(), number: documentVersion.keyField });
+
+const denied = { 403: 'The caller lacks a permission, or write access to a folder' };
+const uploadProblems = {
+  ...changeProblems,
+  ...denied,
+  413: 'The file is larger than the limit, or than what the quota has left',
+};
+const downloadProblems = { 409: 'The file is being scanned, or it is infected' };
+
+/** Any type of file can be uploaded; it is never shown by the service. */
+const ANY = ['*/*'] as const;
+
+/** What the routes of documents use. */
+interface Dependencies {
+  readonly service: DocumentService;
+  readonly exports: Exports;
+  /** The largest file in bytes. */
+  readonly maxBytes: number;
+}
+
+export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): RouteTable => {
+  const routes = recordRoutes(document, service.documents);
+  const versions = recordRoutes(documentVersion, service.versions);
+  const frame = createFrame(document, service.documents);
+  return {
+    listDocuments: routes.list(),
+    exportDocuments: routes.export({ permission: 'documents.export', exports }),
+
+    createDocument: route({
+      ...frame.onAll('create'),
+      permission: 'documents.create',
+      method: 'post',
+      summary: 'Upload a document',
+      body: fileBody({ types: ANY, maxBytes, fields: Form }),
+      responses: { 201: record(document.answer) },
+      responseHeaders: { 201: ['ETag', 'Location'] },
+      problems: uploadProblems,
+      handler: async ({ caller, body, req, reply }) => {
+        const { content, type, name, announcedSize, fields } = body;
+        const created = await service.create(
+          caller,
+          {
+            name: fields.name ?? safeName(name),
+            folder_id: fields.folder_id ?? null,
+            description: fields.description ?? null,
+            tags: tagsOf(fields.tags),
+          },
+          { content, type, announcedSize },
+        );
+        const location = `${req.originalUrl.split('?', 1)[0]}/${created.id}`;
+        return reply(201, { data: created.answer }, { ...tagged(created), Location: location });
+      },
+    }),
+
+    moveDocuments: route({
+      method: 'post',
+      path: '/documents/move',
+      permission: 'documents.update',
+      resource: 'document',
+      summary: 'Move documents and folders',
+      description:
+        'Moves all of them or none. Needs write access to the folders that they are in and to the one that they move to; moving folders also needs `document_folders.update`.',
+      body: MoveInput,
+      responses: { 200: record(Moved) },
+      problems: denied,
+      handler: async ({ caller, body, reply }) =>
+        reply(200, { data: await service.move(caller, body) }),
+    }),
+
+    getDocument: routes.get(),
+    updateDocument: routes.update({ problems: denied }),
+    deleteDocument: routes.delete({
+      description: 'It can be restored for 30 days.',
+      problems: denied,
+    }),
+    restoreDocument: routes.restore({
+      problems: { ...denied, 409: 'The folder of the document is deleted' },
+    }),
+    listDocumentHistory: routes.history(),
+
+    replaceDocumentContent: route({
+      method: 'put',
+      path: '/documents/{id}/content',
+      permission: 'documents.update',
+      resource: 'document',
+      summary: 'Replace the content of a document',
+      description: 'The body is the file. The former content stays as a version.',
+      params: one,
+      body: fileBody({ types: ANY, maxBytes }),
+      responses: { 200: record(document.answer) },
+      requestHeaders: ['If-Match'],
+      responseHeaders: { 200: ['ETag'] },
+      problems: uploadProblems,
+      handler: async ({
+        caller,
+        params: { id },
+        body: { content, type, announcedSize },
+        req,
+        reply,
+      }) => {
+        const accepted = acceptedVersions(req.get('If-Match'));
+        const sent = { content, type, announcedSize };
+        const changed = await service.addVersion(caller, id, sent, accepted);
+        return reply(200, { data: changed.answer }, tagged(changed));
+      },
+    }),
+
+    listDocumentVersions: versions.list(),
+
+    createDocumentVersion: route({
+      method: 'post',
+      path: '/documents/{id}/versions',
+      permission: 'documents.update',
+      resource: 'document',
+      summary: 'Upload a version of a document',
+      description: 'It becomes the current one.',
+      params: one,
+      body: fileBody({ types: ANY, maxBytes, fields: shape({}) }),
+      responses: { 201: record(documentVersion.answer) },
+      requestHeaders: ['If-Match'],
+      responseHeaders: { 201: ['ETag', 'Location'] },
+      problems: uploadProblems,
+      handler: async ({
+        caller,
+        params: { id },
+        body: { content, type, announcedSize },
+        req,
+        reply,
+      }) => {
+        const accepted = acceptedVersions(req.get('If-Match'));
+        const sent = { content, type, announcedSize };
+        const { answer } = await service.addVersion(caller, id, sent, accepted);
+        const number = String(answer.current_version);
+        const added = await service.versions.within(id).get(caller, number);
+        const location = `${req.originalUrl.split('?', 1)[0]}/${number}`;
+        return reply(201, { data: added.answer }, { ...tagged(added), Location: location });
+      },
+    }),
+
+    getDocumentVersion: versions.get(),
+
+    restoreDocumentVersion: route({
+      method: 'post',
+      path: '/documents/{id}/versions/{number}/restore',
+      permission: 'documents.update',
+      resource: 'document',
+      summary: 'Restore a version of a document',
+      description: 'Its content becomes a new version, which is the current one.',
+      params: oneVersion,
+      responses: { 200: record(document.answer) },
+      requestHeaders: ['If-Match'],
+      responseHeaders: { 200: ['ETag'] },
+      problems: { ...changeProblems, ...denied },
+      handler: async ({ caller, params: { id, number }, req, reply }) => {
+        const accepted = acceptedVersions(req.get('If-Match'));
+        const changed = await service.restoreVersion(caller, id, Number(number), accepted);
+        return reply(200, { data: changed.answer }, tagged(changed));
+      },
+    }),
+
+    downloadDocument: route({
+      method: 'get',
+      path: '/documents/{id}/download',
+      permission: 'documents.view',
+      resource: 'document',
+      summary: 'Download a document',
+      params: one,
+      responses: { 200: fileResponse(...ANY) },
+      problems: downloadProblems,
+      handler: async ({ caller, params: { id }, reply }) =>
+        reply(200, await service.download(caller, id)),
+    }),
+
+    downloadDocumentVersion: route({
+      method: 'get',
+      path: '/documents/{id}/versions/{number}/download',
+      permission: 'documents.view',
+      resource: 'document',
+      summary: 'Download a version of a document',
+      params: oneVersion,
+      responses: { 200: fileResponse(...ANY) },
+      problems: downloadProblems,
+      handler: async ({ caller, params: { id, number }, reply }) =>
+        reply(200, await service.download(caller, id, Number(number))),
+    }),
+  };
+};

@@ -1,0 +1,95 @@
+import { HttpError } from '@tessera/http-kit';
+import type { TenantDb } from '../../database.ts';
+import type { Files, UploadedFile } from '../../files/files.ts';
+import type { Caller } from '../../http.ts';
+import { isLive, requireWritable } from '../document-folders/folders.access.ts';
+import { insertVersion, type NewVersion } from './versions.repository.ts';
+
+interface Context {
+  readonly caller: Caller;
+  readonly db: TenantDb;
+}
+
+interface DocumentState extends NewVersion {
+  readonly folder_id: string | null;
+}
+
+interface DocumentContext extends Context {
+  readonly row: DocumentState;
+}
+
+/** The columns of a version's file. */
+const columnsOf = (contentId: string, type: string, { size, sha256 }: UploadedFile) => ({
+  content_id: contentId,
+  size,
+  type,
+  sha256,
+});
+
+/** A document is created in a folder that the caller may write to, with its first version. */
+export const createDocument = async (
+  input: {
+    readonly folder_id?: string | null;
+    readonly type: string;
+    readonly file: UploadedFile;
+    readonly files: Files;
+  },
+  { caller, db }: Context,
+) => {
+  const { folder_id: folderId = null, type, file, files } = input;
+  await requireWritable(db, caller, folderId);
+  const contentId = await files.refer(db, file);
+  return { ...columnsOf(contentId, type, file), current_version: 1, user_id: caller.userUuid };
+};
+
+/** A new version of a document is a file that was uploaded. */
+export const addVersion = async ({
+  caller,
+  db,
+  row,
+  body: { files, file, type },
+}: DocumentContext & {
+  readonly body: { readonly files: Files; readonly file: UploadedFile; readonly type: string };
+}) => {
+  await requireWritable(db, caller, row.folder_id);
+  const contentId = await files.refer(db, file);
+  const current_version = row.current_version + 1;
+  return { ...columnsOf(contentId, type, file), current_version };
+};
+
+/** A change needs write access; a move needs it on both sides. */
+export const checkDocumentChange = async (
+  { folder_id: folderId }: { readonly folder_id?: string | null },
+  { caller, db, row }: DocumentContext,
+): Promise<Record<never, never>> => {
+  await requireWritable(db, caller, row.folder_id);
+  if (folderId !== undefined) await requireWritable(db, caller, folderId);
+  return {};
+};
+
+export const checkDocumentDeletion = ({ caller, db, row }: DocumentContext): Promise<void> =>
+  requireWritable(db, caller, row.folder_id);
+
+/** A document is restored into the folder in which it was. */
+export const checkDocumentRestoration = async (context: DocumentContext): Promise<void> => {
+  const { caller, db, row } = context;
+  if (!(await isLive(db, row.folder_id))) {
+    throw new HttpError(
+      409,
+      'conflict',
+      'The folder of the document is deleted: restore it first.',
+    );
+  }
+  await requireWritable(db, caller, row.folder_id);
+};
+
+/** Adds the version that a change has made. */
+export const keepVersions = async ({
+  caller,
+  db,
+  before,
+  row,
+}: DocumentContext & { readonly before: DocumentState | undefined }): Promise<void> => {
+  if (row.current_version === before?.current_version) return;
+  await insertVersion(db, row, caller.userUuid);
+};

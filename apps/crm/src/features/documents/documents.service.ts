@@ -1,0 +1,256 @@
+import {
+  defineJob,
+  handleJob,
+  type JobHandler,
+  type JobQueue,
+} from '@tessera/background-work/jobs';
+import { shape, uuid } from '@tessera/fields';
+import { HttpError, invalidField, notFound, type ServedFile } from '@tessera/http-kit';
+import type { Database, TenantDb } from '../../database.ts';
+import type { Files, Upload } from '../../files/files.ts';
+import type { Caller } from '../../http.ts';
+import type { AnswerOf } from '../../records/kind.ts';
+import type { Versioned } from '../../records/records.ts';
+import { createRecords } from '../../records/records.ts';
+import { requirePermission } from '../../records/require-permission.ts';
+import { lockUntilEnd } from '../../records/transaction-lock.ts';
+import { type FolderMembers, folderMember } from '../document-folders/folder-members.kind.ts';
+import { requireWritable, underTreeLock } from '../document-folders/folders.access.ts';
+import { type DocumentFolders, documentFolder } from '../document-folders/folders.kind.ts';
+import { emptyFolder } from '../document-folders/folders.service.ts';
+import { type Documents, document } from './documents.kind.ts';
+import { addVersion } from './documents.rules.ts';
+import { type DocumentVersions, documentVersion } from './versions.kind.ts';
+import { deleteDocuments, deleteFolders, findVersion } from './versions.repository.ts';
+
+/** How long deleted documents can be restored. */
+export const TRASH_MS = 30 * 24 * 3_600_000;
+
+/** Deletes a document, or a folder with everything that was deleted with it, for good. */
+export const purgeJob = defineJob('document_purge', shape({ tenant_id: uuid(), id: uuid() }));
+
+type DocumentAnswer = AnswerOf<typeof document>;
+
+/** A file that was sent, with its detected type. */
+export interface SentFile extends Upload {
+  readonly type: string;
+}
+
+/** What a move moves, and where to. */
+export interface Move {
+  readonly document_ids: readonly string[];
+  readonly folder_ids: readonly string[];
+  readonly folder_id: string | null;
+}
+
+/** Documents, their versions and their folders. */
+export interface DocumentService {
+  readonly documents: Documents;
+  readonly versions: DocumentVersions;
+  readonly folders: DocumentFolders;
+  readonly folderMembers: FolderMembers;
+  /** Throws 403 `folder_access_denied`, 413, and the errors of the upload. */
+  create(
+    caller: Caller,
+    fields: Pick<DocumentAnswer, 'name' | 'folder_id' | 'description' | 'tags'>,
+    sent: SentFile,
+  ): Promise<Versioned<DocumentAnswer>>;
+  /** Makes a file the current version. */
+  addVersion(
+    caller: Caller,
+    id: string,
+    sent: SentFile,
+    versions?: readonly number[],
+  ): Promise<Versioned<DocumentAnswer>>;
+  /** Makes the content of an earlier version the current one, as a new version. */
+  restoreVersion(
+    caller: Caller,
+    id: string,
+    number: number,
+    versions?: readonly number[],
+  ): Promise<Versioned<DocumentAnswer>>;
+  /** The file of the current version, or of another one. Throws 404, and 409 if a scan prevents it. */
+  download(caller: Caller, id: string, number?: number): Promise<ServedFile>;
+  /** Moves all or nothing. Throws 403 without write access on both sides, and 422 for a folder into itself. */
+  move(
+    caller: Caller,
+    move: Move,
+  ): Promise<{ documents: DocumentAnswer[]; folders: AnswerOf<typeof documentFolder>[] }>;
+  /** Deletes a folder; with `force` also what is in it, which is restored with it. */
+  deleteFolder(
+    caller: Caller,
+    id: string,
+    force: boolean,
+    versions?: readonly number[],
+  ): Promise<void>;
+}
+
+/** What `createDocuments` needs. */
+interface Dependencies {
+  readonly database: Pick<Database, 'forTenant' | 'transaction'>;
+  readonly files: Files;
+  readonly jobs: Pick<JobQueue, 'enqueue'>;
+}
+
+/** The handler of `purgeJob`. */
+export const purgeHandler = ({
+  database,
+  files,
+}: Pick<Dependencies, 'database' | 'files'>): JobHandler =>
+  handleJob(purgeJob, async ({ tenant_id, id }) => {
+    // The clocks of replicas differ.
+    const deletedBefore = new Date(Date.now() - TRASH_MS + 60_000);
+    await database.forTenant(tenant_id).transaction(async (db) => {
+      await lockTree(db, 'exclusive');
+      const own = await deleteDocuments(db, { column: 'id', id, deletedBefore });
+      const below = await deleteDocuments(db, { column: 'deleted_with', id, deletedBefore });
+      await deleteFolders(db, id, deletedBefore);
+      await files.release(db, [...own, ...below]);
+    });
+  });
+
+const lockTree = (db: TenantDb, mode: 'exclusive' | 'shared'): Promise<void> =>
+  lockUntilEnd(db, `document folders ${db.tenantId}`, mode);
+
+const refusals: Readonly<Record<string, () => HttpError>> = {
+  pending: () => new HttpError(409, 'scan_pending', 'The file is being scanned. Try again later.'),
+  infected: () =>
+    new HttpError(409, 'file_quarantined', 'The file contains malware and is not served.'),
+};
+
+/** A 404 for an id in a body is a 422 of its field. */
+const named =
+  (field: string) =>
+  (error: unknown): never => {
+    if (!(error instanceof HttpError) || error.status !== 404) throw error;
+    throw invalidField(field, `${field} does not exist`);
+  };
+
+export const createDocuments = ({ database, files, jobs }: Dependencies): DocumentService => {
+  const documents = underTreeLock(createRecords(document, database), database, 'shared');
+  const folders = underTreeLock(createRecords(documentFolder, database), database, 'exclusive');
+  const members = underTreeLock(createRecords(folderMember, database), database, 'exclusive');
+
+  const purgeLater = (db: TenantDb, id: string): Promise<unknown> =>
+    jobs.enqueue(
+      db,
+      purgeJob,
+      { tenant_id: db.tenantId, id },
+      { runAt: new Date(Date.now() + TRASH_MS + 60_000) },
+    );
+
+  const trashed: Documents = {
+    ...documents,
+    delete: (caller, id, versions) =>
+      database.transaction(caller.tenantId, async (db) => {
+        await documents.delete(caller, id, versions);
+        await purgeLater(db, id);
+      }),
+  };
+
+  return {
+    documents: trashed,
+    folders,
+    folderMembers: members,
+    versions: createRecords(documentVersion, database),
+
+    async create(caller, { name, folder_id, description, tags }, { type, ...upload }) {
+      const db = database.forTenant(caller.tenantId);
+      // Before the upload, and again in the transaction.
+      await requireWritable(db, caller, folder_id);
+      return files.store(caller.tenantId, upload, (file) =>
+        documents.create(caller, { name, folder_id, description, tags, type, file, files }),
+      );
+    },
+
+    async addVersion(caller, id, { type, ...upload }, versions) {
+      const { answer } = await documents.get(caller, id);
+      await requireWritable(database.forTenant(caller.tenantId), caller, answer.folder_id);
+      return files.store(caller.tenantId, upload, (file) =>
+        documents.act(
+          caller,
+          id,
+          { name: 'upload', rule: addVersion },
+          { files, file, type },
+          versions,
+        ),
+      );
+    },
+
+    restoreVersion(caller, id, number, versions) {
+      const rule = async ({
+        db,
+        row,
+      }: {
+        db: TenantDb;
+        row: { id: string; folder_id: string | null; current_version: number };
+      }) => {
+        await requireWritable(db, caller, row.folder_id);
+        const found = await findVersion(db, row.id, number);
+        if (!found) throw notFound('The version');
+        if (number === row.current_version) return {};
+        await files.referAgain(db, found.content_id);
+        return { ...found, current_version: row.current_version + 1 };
+      };
+      return documents.act(caller, id, { name: 'restore_version', rule }, undefined, versions);
+    },
+
+    async download(caller, id, number) {
+      const { answer } = await documents.get(caller, id);
+      const refusal = refusals[answer.scan_status];
+      if (refusal) throw refusal();
+      const db = database.forTenant(caller.tenantId);
+      const found = await findVersion(db, id, number ?? answer.current_version);
+      if (!found) throw notFound('The version');
+      return {
+        type: found.type,
+        size: found.size,
+        etag: found.sha256,
+        name: answer.name,
+        disposition: 'attachment',
+        open: (range) => files.open(db, found.content_id, range),
+      };
+    },
+
+    move(caller, { document_ids, folder_ids, folder_id }) {
+      if (document_ids.length > 0)
+        requirePermission(caller, 'documents.update', { type: 'document', id: null });
+      if (folder_ids.length > 0) {
+        requirePermission(caller, 'document_folders.update', { type: 'document folder', id: null });
+      }
+      return database.transaction(caller.tenantId, async (db) => {
+        await lockTree(db, folder_ids.length > 0 ? 'exclusive' : 'shared');
+        await requireWritable(db, caller, folder_id);
+        const moved = {
+          documents: [] as DocumentAnswer[],
+          folders: [] as AnswerOf<typeof documentFolder>[],
+        };
+        for (const [index, id] of document_ids.entries()) {
+          const { answer } = await documents
+            .update(caller, id, { folder_id })
+            .catch(named(`document_ids.${index}`));
+          moved.documents.push(answer);
+        }
+        for (const [index, id] of folder_ids.entries()) {
+          const { answer } = await folders
+            .update(caller, id, { parent_id: folder_id })
+            .catch(named(`folder_ids.${index}`));
+          moved.folders.push(answer);
+        }
+        return moved;
+      });
+    },
+
+    deleteFolder: (caller, id, force, versions) =>
+      database.transaction(caller.tenantId, async (db) => {
+        await lockTree(db, 'exclusive');
+        if (force) {
+          // A folder that the caller does not see is a 404.
+          await folders.get(caller, id);
+          await emptyFolder(db, caller, id);
+        }
+        await folders.delete(caller, id, versions);
+        await purgeLater(db, id);
+      }),
+  };
+};

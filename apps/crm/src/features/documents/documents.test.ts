@@ -1,0 +1,239 @@
+import { createHash } from 'node:crypto';
+import { until } from '@tessera/local-stack';
+import { documentsPath, documentUploader } from '../../testing/documents.ts';
+import { tenantForEachTest } from '../../testing/tenant.ts';
+
+const tenant = tenantForEachTest();
+const { crm, get, post, put, remove } = tenant;
+const upload = documentUploader(tenant);
+const sha256 = (content: string): string => createHash('sha256').update(content).digest('hex');
+
+const create = async (content = 'hello', name = 'a.txt') =>
+  (await upload({ content, name }).expect(201)).body.data.id as string;
+
+const putContent = (id: string, content: string) =>
+  put(`${documentsPath}/${id}/content`, null).set('content-type', 'text/plain').send(content);
+
+/** What CRM keeps of the file with this content. */
+const contents = async (content: string) =>
+  (
+    await crm().context.pool.query(
+      'SELECT tenant_id, id, reference_count AS count FROM tenant_crm.file_contents WHERE sha256 = $1',
+      [sha256(content)],
+    )
+  ).rows as { tenant_id: string; id: string; count: number }[];
+
+test('A document is uploaded with its fields, listed, found by name and downloaded', async () => {
+  const { body } = await upload({
+    content: 'a,b\n1,2\n',
+    name: 'Árlista.csv',
+    type: 'text/csv',
+    fields: { description: 'Prices', tags: 'prices, 2026, prices' },
+  }).expect(201);
+  expect(body.data).toMatchObject({
+    name: 'Árlista.csv',
+    folder_id: null,
+    description: 'Prices',
+    tags: ['prices', '2026'],
+    current_version: 1,
+    size: 8,
+    type: 'text/csv',
+    sha256: sha256('a,b\n1,2\n'),
+    scan_status: 'not_scanned',
+  });
+  for (const query of ['search=arlista', 'tag=2026', 'type=text/csv', 'sort=-size']) {
+    expect((await get(`${documentsPath}?${query}`)).body.data).toMatchObject([
+      { id: body.data.id },
+    ]);
+  }
+  expect((await get(`${documentsPath}?search=nothing`)).body.data).toEqual([]);
+  const download = await get(`${documentsPath}/${body.data.id}/download`).expect(200);
+  expect(download.text).toBe('a,b\n1,2\n');
+});
+
+test('Identical content is stored once and counted for each document', async () => {
+  const content = crypto.randomUUID();
+  const [first, second] = [await create(content), await create(content)];
+  expect(await contents(content)).toMatchObject([{ count: 2 }]);
+  for (const id of [first, second]) {
+    expect((await get(`${documentsPath}/${id}/download`)).text).toBe(content);
+  }
+  await until(async () => {
+    const { rows } = await crm().context.pool.query(
+      'SELECT id FROM tenant_crm.pending_files WHERE abandoned',
+    );
+    return rows.length === 0;
+  });
+});
+
+test('Every upload makes a version; earlier ones are downloaded and restored', async () => {
+  const id = await create('one');
+  expect((await putContent(id, 'two').expect(200)).body.data).toMatchObject({ current_version: 2 });
+  await post(`${documentsPath}/${id}/versions`, null)
+    .attach('file', Buffer.from('three'), 'x.txt')
+    .expect(201);
+  const { body } = await get(`${documentsPath}/${id}/versions`).expect(200);
+  expect(body.data.map(({ number }: { number: number }) => number)).toEqual([3, 2, 1]);
+  expect((await get(`${documentsPath}/${id}/versions/1/download`)).text).toBe('one');
+  await get(`${documentsPath}/${id}/versions/4/download`).expect(404);
+  const restored = await post(`${documentsPath}/${id}/versions/1/restore`).expect(200);
+  expect(restored.body.data).toMatchObject({ current_version: 4, sha256: sha256('one') });
+  expect((await get(`${documentsPath}/${id}/download`)).text).toBe('one');
+  expect(await contents('one')).toEqual(
+    expect.arrayContaining([expect.objectContaining({ count: 2 })]),
+  );
+});
+
+test('Content is replaced only in a version that the caller has seen', async () => {
+  const id = await create('one');
+  await putContent(id, 'two').set('If-Match', '"2"').expect(412);
+  await putContent(id, 'two').set('If-Match', '"1"').expect(200);
+});
+
+test('Downloads have ranges, conditional requests, and headers that keep browsers from running anything', async () => {
+  const id = await create('0123456789');
+  const path = `${documentsPath}/${id}/download`;
+  const whole = await get(path).expect(200);
+  const etag = `"${sha256('0123456789')}"`;
+  expect(whole.headers).toMatchObject({
+    etag,
+    'accept-ranges': 'bytes',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+  });
+  const part = await get(path, { range: 'bytes=2-4' }).expect(206);
+  expect([part.text, part.headers['content-range']]).toEqual(['234', 'bytes 2-4/10']);
+  expect((await get(path, { range: 'bytes=-3' }).expect(206)).text).toBe('789');
+  await get(path, { range: 'bytes=10-' }).expect(416);
+  await get(path, { 'if-none-match': etag }).expect(304);
+  await get(path, { 'if-range': '"x"', range: 'bytes=0-0' }).expect(200);
+  await get(path, { 'if-range': etag, range: 'bytes=0-0' }).expect(206);
+});
+
+test.each([
+  ['<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>', 'image/svg+xml'],
+  ['<!doctype html><script>alert(1)</script>', 'text/html'],
+])('%s is never shown by a browser on our origin', async (content, type) => {
+  const { body } = await upload({ content, type, name: 'x.svg' }).expect(201);
+  const { headers } = await get(`${documentsPath}/${body.data.id}/download`).expect(200);
+  expect(headers['content-disposition']).toMatch(/^attachment/);
+  expect(headers['content-security-policy']).toContain('sandbox');
+  expect(headers['content-type']).not.toContain('html');
+});
+
+test.each([
+  ['../../etc/passwd', /^[^/\\]+$/],
+  ['..\\..\\windows\\win.ini', /^[^/\\]+$/],
+  ['/etc/passwd', /^[^/\\]+$/],
+  ['C:\\Users\\x', /^[^/\\]+$/],
+  ['..', /^file$/],
+  ['%2e%2e%2fetc%2fpasswd', /^[^/\\]+$/],
+  ['%252e%252e%252fetc', /^[^/\\]+$/],
+  ['a\u202efdp.exe', /^[^/\\]+$/],
+])('An uploaded file called %j gets a name without directories', async (name, safe) => {
+  const { body } = await upload({ name }).expect(201);
+  expect(body.data.name).toMatch(safe);
+  const { headers, text } = await get(`${documentsPath}/${body.data.id}/download`).expect(200);
+  expect(text).toBe('hello');
+  expect(headers['content-disposition']).not.toMatch(/[\\/]|\u202e/);
+});
+
+test('A file name in overlong UTF-8 or with NUL does not become a path', async () => {
+  const id = crypto.randomUUID();
+  const form = Buffer.concat([
+    Buffer.from(`--${id}\r\nContent-Disposition: form-data; name="file"; filename="`),
+    Buffer.from([0xc0, 0xae, 0xc0, 0xae, 0xc0, 0xaf, 0x78, 0x00]),
+    Buffer.from(`"\r\nContent-Type: text/plain\r\n\r\nhello\r\n--${id}--\r\n`),
+  ]);
+  const { body, status } = await post(documentsPath, null)
+    .set('content-type', `multipart/form-data; boundary=${id}`)
+    .send(form as never);
+  expect([201, 400, 422]).toContain(status);
+  if (status === 201) expect(body.data.name).not.toMatch(/[/\\\0]|\.\./);
+});
+
+test.each(['../x', 'a/b', 'a\\b', '..', 'a\u0001b'])(
+  'A document cannot be called %j',
+  async (name) => {
+    await upload({ fields: { name } }).expect(422);
+    await put(`${documentsPath}/${await create()}`, { name }).expect(422);
+  },
+);
+
+test.each(['Ajánlat „v2”.txt', '見積書.txt', 'Ünnep & 50% "off";x.txt', "it's.txt"])(
+  'A document called %j is downloaded under this name',
+  async (name) => {
+    const { body } = await upload({ fields: { name } }).expect(201);
+    const { headers } = await get(`${documentsPath}/${body.data.id}/download`);
+    const disposition = headers['content-disposition'] ?? '';
+    const extended = /filename\*=UTF-8''([^;]+)/.exec(disposition)?.[1];
+    const quoted = /filename="?((?:[^"\\]|\\.)*)"?$/
+      .exec(disposition)?.[1]
+      ?.replace(/\\(.)/g, '$1');
+    expect(extended ? decodeURIComponent(extended) : quoted).toBe(name);
+  },
+);
+
+test('A file beyond the quota is a 413 that says what is left, and takes no room', async () => {
+  const { pool } = crm().context;
+  const find = 'SELECT tenant_id FROM tenant_crm.documents WHERE id = $1';
+  const { tenant_id: tenantId } = (await pool.query(find, [await create()])).rows[0];
+  const system = { ...crm().system(), 'x-tenant-id': tenantId };
+  const usage = async () =>
+    (await crm().http.get('/api/crm/system/storage-usage').set(system).expect(200)).body.data.files;
+  expect(await usage()).toEqual({ bytes: 5, quota_bytes: null });
+  await crm()
+    .http.put('/api/crm/system/storage-quota')
+    .set(system)
+    .send({ quota_bytes: 12 })
+    .expect(200);
+  const { body } = await upload({ content: '12345678' }).expect(413);
+  expect(body).toMatchObject({ error: 'storage_quota_exceeded', bytes_left: 7 });
+  await upload({ content: '1234567' }).expect(201);
+  // Identical content needs no room.
+  await upload({ content: '' }).expect(201);
+  expect(await usage()).toEqual({ bytes: 12, quota_bytes: 12 });
+  expect((await get(documentsPath)).body.meta.total).toBe(3);
+});
+
+test('A deleted document is restored with its versions, or deleted for good after 30 days', async () => {
+  const content = crypto.randomUUID();
+  const id = await create(content);
+  await remove(`${documentsPath}/${id}`).expect(204);
+  await get(`${documentsPath}/${id}/download`).expect(404);
+  await post(`${documentsPath}/${id}/restore`).expect(200);
+  expect((await get(`${documentsPath}/${id}/download`)).text).toBe(content);
+  await remove(`${documentsPath}/${id}`).expect(204);
+
+  const { pool, fileStore } = crm().context;
+  const [stored] = await contents(content);
+  const object = { tenantId: stored?.tenant_id ?? '', id: stored?.id ?? '' };
+  expect(await fileStore.has(object)).toBe(true);
+  await pool.query(
+    "UPDATE tenant_crm.documents SET deleted_at = deleted_at - interval '30 days' WHERE id = $1",
+    [id],
+  );
+  await pool.query(
+    "UPDATE crm_jobs.job SET start_after = now() WHERE name = 'document_purge' AND data->>'id' = $1",
+    [id],
+  );
+  await until(async () => (await contents(content)).length === 0);
+  await until(async () => !(await fileStore.has(object)));
+  await post(`${documentsPath}/${id}/restore`).expect(404);
+});
+
+test('A document that is being scanned or infected is not served', async () => {
+  const id = await create();
+  for (const [status, error] of [
+    ['pending', 'scan_pending'],
+    ['infected', 'file_quarantined'],
+  ]) {
+    await crm().context.pool.query(
+      'UPDATE tenant_crm.documents SET scan_status = $2 WHERE id = $1',
+      [id, status],
+    );
+    for (const path of ['download', 'versions/1/download']) {
+      expect((await get(`${documentsPath}/${id}/${path}`).expect(409)).body.error).toBe(error);
+    }
+  }
+});

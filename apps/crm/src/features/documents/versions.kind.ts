@@ -1,0 +1,39 @@
+import { described, int, matching, named, nullable, shape, time, uuid } from '@tessera/fields';
+import { declareKind } from '../../records/kind.ts';
+import type { RecordsOf } from '../../records/records.ts';
+import { hidden } from '../../records/row.ts';
+import { document, FileFields } from './documents.kind.ts';
+
+/** A version of a document. Uploading a file adds one; versions do not change. */
+export const documentVersion = declareKind({
+  table: 'document_versions',
+  path: '/versions',
+  name: 'version',
+  permissions: {
+    list: 'documents.view',
+    view: 'documents.view',
+    create: 'documents.update',
+    update: 'documents.update',
+    delete: 'documents.update',
+  },
+  create: shape({}),
+  answer: named(
+    'DocumentVersion',
+    shape({
+      number: int(1, 2 ** 31 - 1),
+      ...FileFields,
+      user_id: described(nullable(uuid()), 'Who uploaded it; null for a client application'),
+      created_at: time(),
+    }),
+  ),
+  hidden: { document_id: hidden<string>(), content_id: hidden<string>() },
+  parent: { kind: document, column: 'document_id' },
+  key: 'number',
+  keyField: matching(/^[1-9][0-9]{0,8}$/, 'the number of a version', 9),
+  sort: { number: 'number' },
+  defaultSort: '-number',
+  filters: {},
+  deletion: 'permanent',
+});
+
+export type DocumentVersions = RecordsOf<typeof documentVersion>;

@@ -1,0 +1,88 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+
+const { sql } = Prisma;
+
+/** A document as its new version sees it. */
+export interface NewVersion {
+  readonly id: string;
+  readonly current_version: number;
+  readonly content_id: string;
+  readonly size: number;
+  readonly type: string;
+  readonly sha256: string;
+}
+
+/** Adds the current version of a document. */
+export const insertVersion = async (
+  db: TenantDb,
+  row: NewVersion,
+  userId: string | null,
+): Promise<void> => {
+  await db.query(sql`
+    INSERT INTO tenant_crm.document_versions
+      (tenant_id, id, document_id, number, content_id, size, type, sha256, user_id)
+    VALUES (${db.tenantId}::uuid, ${uuidv7()}::uuid, ${row.id}::uuid, ${row.current_version},
+      ${row.content_id}::uuid, ${row.size}::bigint, ${row.type}, ${row.sha256}, ${userId}::uuid)`);
+};
+
+type StoredVersion = Omit<NewVersion, 'id' | 'current_version'>;
+
+/** One version of a document; undefined if there is none. */
+export const findVersion = async (
+  db: TenantDb,
+  documentId: string,
+  number: number,
+): Promise<StoredVersion | undefined> => {
+  const [row] = await db.query<StoredVersion>(sql`
+    SELECT content_id, size, type, sha256 FROM tenant_crm.document_versions
+    WHERE tenant_id = ${db.tenantId}::uuid AND document_id = ${documentId}::uuid AND number = ${number}`);
+  return row;
+};
+
+/** Which deleted documents are deleted for good: those that were deleted by then. */
+interface Expired {
+  readonly column: 'id' | 'deleted_with';
+  readonly id: string;
+  readonly deletedBefore: Date;
+}
+
+/** Deletes documents for good, with their versions; returns the contents that they referred to. */
+export const deleteDocuments = async (
+  db: TenantDb,
+  { column, id, deletedBefore }: Expired,
+): Promise<readonly string[]> => {
+  const documents = await db.query<{ id: string }>(sql`
+    SELECT id FROM tenant_crm.documents
+    WHERE tenant_id = ${db.tenantId}::uuid AND ${Prisma.raw(column)} = ${id}::uuid
+      AND deleted_at <= ${deletedBefore} ORDER BY id FOR UPDATE`);
+  const ids = documents.map((found) => found.id);
+  if (ids.length === 0) return [];
+  const versions = await db.query<{ content_id: string }>(sql`
+    DELETE FROM tenant_crm.document_versions
+    WHERE tenant_id = ${db.tenantId}::uuid AND document_id = ANY(${ids}::uuid[]) RETURNING content_id`);
+  await db.query(sql`
+    DELETE FROM tenant_crm.documents
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[])`);
+  return versions.map((version) => version.content_id);
+};
+
+/** Deletes a folder for good, with the folders that were deleted with it. */
+export const deleteFolders = async (
+  db: TenantDb,
+  id: string,
+  deletedBefore: Date,
+): Promise<void> => {
+  const folders = await db.query<{ id: string }>(sql`
+    SELECT id FROM tenant_crm.document_folders
+    WHERE tenant_id = ${db.tenantId}::uuid AND (id = ${id}::uuid OR deleted_with = ${id}::uuid)
+      AND deleted_at <= ${deletedBefore} ORDER BY id FOR UPDATE`);
+  const ids = folders.map((found) => found.id);
+  await db.query(sql`
+    DELETE FROM tenant_crm.document_folder_members
+    WHERE tenant_id = ${db.tenantId}::uuid AND folder_id = ANY(${ids}::uuid[])`);
+  await db.query(sql`
+    DELETE FROM tenant_crm.document_folders
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[])`);
+};

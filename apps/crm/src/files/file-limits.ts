@@ -1,0 +1,11 @@
+import { HttpError } from '@tessera/http-kit';
+
+/** 413: the tenant's quota does not have room for the file; tells how many bytes are left. */
+export const quotaExceeded = (left: number): HttpError =>
+  new HttpError(413, 'storage_quota_exceeded', `The quota has ${left} bytes left.`, {
+    details: { bytes_left: left },
+  });
+
+/** 503: the store does not answer, or does not have the file. */
+export const fileUnavailable = (cause: unknown): HttpError =>
+  new HttpError(503, 'file_unavailable', 'The file is not available. Try again later.', { cause });

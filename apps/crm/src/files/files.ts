@@ -1,0 +1,181 @@
+import type { Readable } from 'node:stream';
+import {
+  defineJob,
+  handleJob,
+  type JobHandler,
+  type JobQueue,
+} from '@tessera/background-work/jobs';
+import { shape, uuid } from '@tessera/fields';
+import { type ByteRange, type FileStore, FileTooLarge, type StoredFile } from '@tessera/file-store';
+import { HttpError } from '@tessera/http-kit';
+import { v7 as uuidv7 } from 'uuid';
+import type { Database, TenantDb } from '../database.ts';
+import { fileUnavailable, quotaExceeded } from './file-limits.ts';
+import {
+  abandonPending,
+  addContent,
+  addReference,
+  deletePending,
+  findContent,
+  insertAbandoned,
+  insertPending,
+  markAbandoned,
+  removeReferences,
+  takePending,
+} from './files.repository.ts';
+import { addUsage, readUsage } from './usage.ts';
+
+/** An upload that has not ended by then was interrupted: no upload may take longer than an hour. */
+const PENDING_MS = 3 * 3_600_000;
+
+/** Deletes an object that nothing refers to. */
+export const fileRemovalJob = defineJob('file_removal', shape({ tenant_id: uuid(), id: uuid() }));
+
+/** A file in the store that no record refers to yet. */
+export interface UploadedFile extends StoredFile {
+  /** The id of the object. */
+  readonly id: string;
+}
+
+/** The content of an upload, as http-kit hands it over. */
+export interface Upload {
+  readonly content: AsyncIterable<Uint8Array>;
+  /** Bytes, not yet verified. */
+  readonly announcedSize: number | null;
+}
+
+/** Files of a tenant. Identical content is stored once, however many records refer to it. */
+export interface Files {
+  /**
+   * Stores a file, then runs `save` in a transaction, which must call `refer` with the file. If the process is killed
+   * in between, the file is deleted later. Throws 413 beyond the quota, and the error of the content.
+   */
+  store<R>(tenantId: string, upload: Upload, save: (file: UploadedFile) => Promise<R>): Promise<R>;
+  /** Makes a record of the transaction refer to an uploaded file; returns the id of the content. */
+  refer(db: TenantDb, file: UploadedFile): Promise<string>;
+  /** Makes another record of the transaction refer to a content. */
+  referAgain(db: TenantDb, contentId: string): Promise<void>;
+  /** Ends references in the transaction; contents without any are deleted after it. */
+  release(db: TenantDb, contentIds: readonly string[]): Promise<void>;
+  /** Opens a content, or a range of it. Throws 503 if the store cannot. */
+  open(db: TenantDb, contentId: string, range?: ByteRange): Promise<Readable>;
+}
+
+/** What `createFiles` needs. */
+interface Dependencies {
+  readonly database: Pick<Database, 'forTenant'>;
+  readonly store: FileStore;
+  readonly jobs: Pick<JobQueue, 'enqueue'>;
+  readonly maxBytes: number;
+  /** The quota of tenants that have none of their own, in bytes; undefined for no limit. */
+  readonly defaultQuota: number | undefined;
+}
+
+/** The handler of `fileRemovalJob`. */
+export const fileRemovalHandler = ({
+  database,
+  store,
+}: Pick<Dependencies, 'database' | 'store'>): JobHandler =>
+  handleJob(fileRemovalJob, async ({ tenant_id: tenantId, id }) => {
+    const db = database.forTenant(tenantId);
+    if (!(await abandonPending(db, id))) return;
+    await store.delete({ tenantId, id });
+    await deletePending(db, id);
+  });
+
+export const createFiles = ({
+  database,
+  store,
+  jobs,
+  maxBytes,
+  defaultQuota,
+}: Dependencies): Files => {
+  const quotaOf = (own: number | null): number => own ?? defaultQuota ?? Number.POSITIVE_INFINITY;
+
+  const remove = async (db: TenantDb, id: string): Promise<void> => {
+    await insertAbandoned(db, id);
+    await jobs.enqueue(db, fileRemovalJob, { tenant_id: db.tenantId, id });
+  };
+
+  /** Deletes an object unless a record refers to it: a transaction may have committed before its connection broke. */
+  const giveUp = async (db: TenantDb, id: string): Promise<void> => {
+    if (!(await markAbandoned(db, id))) return;
+    await jobs.enqueue(db, fileRemovalJob, { tenant_id: db.tenantId, id });
+  };
+
+  const write = async (
+    db: TenantDb,
+    id: string,
+    { content, announcedSize }: Upload,
+  ): Promise<UploadedFile> => {
+    const { bytes, quota_bytes } = await readUsage(db);
+    const left = Math.max(0, quotaOf(quota_bytes) - bytes);
+    if ((announcedSize ?? 0) > left) throw quotaExceeded(left);
+    const object = { tenantId: db.tenantId, id };
+    try {
+      const stored = await store.put(object, content, { maxBytes: Math.min(maxBytes, left) });
+      return { id, size: stored.size, sha256: stored.sha256, sealedKey: stored.sealedKey };
+    } catch (error) {
+      if (error instanceof FileTooLarge && error.maxBytes === left) throw quotaExceeded(left);
+      if (error instanceof HttpError || error instanceof FileTooLarge) throw error;
+      throw fileUnavailable(error);
+    }
+  };
+
+  return {
+    async store(tenantId, upload, save) {
+      const db = database.forTenant(tenantId);
+      const id = uuidv7();
+      const expiresAt = new Date(Date.now() + PENDING_MS);
+      await db.transaction(async (tx) => {
+        await insertPending(tx, id, expiresAt);
+        await jobs.enqueue(tx, fileRemovalJob, { tenant_id: tenantId, id }, { runAt: expiresAt });
+      });
+      try {
+        return await save(await write(db, id, upload));
+      } catch (error) {
+        // If this fails too, the job that was enqueued before the upload deletes the file.
+        await db.transaction((tx) => giveUp(tx, id)).catch(() => undefined);
+        throw error;
+      }
+    },
+
+    async refer(db, file) {
+      if (!(await takePending(db, file.id))) {
+        throw new HttpError(408, 'request_timeout', 'The upload took too long.');
+      }
+      const contentId = await addContent(db, file.id, file);
+      if (contentId !== file.id) {
+        await remove(db, file.id);
+        return contentId;
+      }
+      const { bytes, quota_bytes } = await addUsage(db, file.size);
+      const quota = quotaOf(quota_bytes);
+      if (bytes > quota) throw quotaExceeded(Math.max(0, quota - (bytes - file.size)));
+      return contentId;
+    },
+
+    referAgain: addReference,
+
+    async release(db, contentIds) {
+      const removed = await removeReferences(db, contentIds);
+      if (removed.length === 0) return;
+      await addUsage(db, -removed.reduce((sum, { size }) => sum + size, 0));
+      for (const { id } of removed) await remove(db, id);
+    },
+
+    async open(db, contentId, range) {
+      const found = await findContent(db, contentId);
+      if (!found) throw fileUnavailable(new Error(`There is no content ${contentId}.`));
+      const file = {
+        tenantId: db.tenantId,
+        id: found.id,
+        size: found.size,
+        sealedKey: found.sealed_key,
+      };
+      return store.get(file, range).catch((error: unknown) => {
+        throw fileUnavailable(error);
+      });
+    },
+  };
+};
