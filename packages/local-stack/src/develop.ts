@@ -53,23 +53,28 @@ const startForIdentity = async (place: Place): Promise<LocalServers> => {
   };
 };
 
-const startForCrm = async ({ crmUrl }: Place): Promise<LocalServers> => {
-  const PORT = new URL(crmUrl).port;
+const environmentOfCrm = ({ directory, crmUrl }: Place): Record<string, string> => ({
+  PORT: new URL(crmUrl).port,
+  FILE_STORE_PATH: path.join(directory, 'files'),
+});
+
+const startForCrm = async (place: Place): Promise<LocalServers> => {
+  const environment = environmentOfCrm(place);
   const { IDENTITY_URL } = process.env;
   if (IDENTITY_URL) {
-    return { environment: { PORT }, notice: `CRM uses the identity at ${IDENTITY_URL}.` };
+    return { environment, notice: `CRM uses the identity at ${IDENTITY_URL}.` };
   }
   const stub = await startIdentityStub(portOf('IDENTITY_STUB_PORT'));
   return {
-    environment: { PORT, IDENTITY_URL: stub.url },
-    notice: stubNotice(stub.url, crmUrl),
+    environment: { ...environment, IDENTITY_URL: stub.url },
+    notice: stubNotice(stub.url, place.crmUrl),
     stop: () => stub.stop(),
   };
 };
 
-const startForFakeAuth = async ({ crmUrl }: Place): Promise<LocalServers> => ({
-  environment: { PORT: new URL(crmUrl).port, CRM_FAKE_AUTH: 'true' },
-  notice: `\nCRM treats all requests as one caller; no token is needed:\n\n  curl -sS ${crmUrl}/api/crm/contacts\n`,
+const startForFakeAuth = async (place: Place): Promise<LocalServers> => ({
+  environment: { ...environmentOfCrm(place), CRM_FAKE_AUTH: 'true' },
+  notice: `\nCRM treats all requests as one caller; no token is needed:\n\n  curl -sS ${place.crmUrl}/api/crm/contacts\n`,
 });
 
 /** `crm:fake-auth` is CRM without identity (crm.md section 5.5). */

@@ -135,6 +135,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
       DATABASE_URL: await postgres.createDatabase('crm'),
       IDENTITY_URL: urls.identity_url,
       KEY_ENCRYPTION_KEYS: await keyEncryptionKeys(directory, 'crm-keys.json'),
+      FILE_STORE_PATH: path.join(directory, 'files'),
       SYSTEM_TOKENS: systemToken,
     };
     const system = await localSystem(directory, urls, (document) => {
