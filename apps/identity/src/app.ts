@@ -73,9 +73,9 @@ const MINUTE = 60;
 const HOUR = 3600;
 
 /**
- * Each API key counts by itself; the tokens of a person count together. What proves less than a whole sign-in
- * counts apart, so that nobody uses up what the owner of the account has left: a token that was replaced, a
- * sign-in that waits for a factor, an administrator who acts as the user.
+ * The key of a caller's rate limits. Each API key has its own limit; the tokens of a person share one. Callers who
+ * have not proved that they own the account (replaced tokens, sign-ins that wait for a factor, administrators who act
+ * as the user) are counted separately, so that they cannot exhaust the owner's limit.
  */
 const principalKey = (caller: Caller): string => {
   if (caller.type === 'client') return `client:${caller.id}`;
@@ -90,7 +90,7 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
   createLimits<Caller>({
     classes: {
       default: { window: MINUTE, address: limits.address, principal: limits.principal },
-      // Of its own, so that whoever is over another limit still gets out.
+      // Separate, so that a caller who has exceeded another limit can still sign out.
       signOut: { window: MINUTE, address: limits.address, principal: limits.principal },
       password: { window: MINUTE, address: limits.public, principal: limits.password },
       public: { window: MINUTE, address: limits.public, principal: 0 },

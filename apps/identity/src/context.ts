@@ -43,23 +43,23 @@ export interface Context extends Services {
   readonly sessionUses: SessionUses;
   readonly places: Places;
   readonly observers: readonly RequestHandler[];
-  /** Brings the database up to date, then starts what runs in the background. */
+  /** Migrates the database, then starts the background work. */
   start(): Promise<void>;
-  /** Ends in the opposite order. */
+  /** Stops everything, in the reverse order. */
   stop(): Promise<void>;
 }
 
-/** What tests put in the place of the real thing. */
+/** Dependencies that tests replace. */
 export interface Overrides {
   readonly logger?: Logger;
   readonly totp?: Totp;
-  /** Whether accounts whose time has come are deleted in the background; true unless told. */
+  /** Whether the background work deletes accounts whose deletion is due. Default true. */
   readonly sweepsAccounts?: boolean;
-  /** See every request before it is routed. */
+  /** Middleware that every request passes first. */
   readonly observers?: readonly RequestHandler[];
 }
 
-/** Makes every long-lived dependency once. Nothing connects before `start`. */
+/** Creates every long-lived dependency once. Nothing connects before `start`. */
 export const createContext = (config: Config, overrides: Overrides = {}): Context => {
   const logger = overrides.logger ?? createLogger('identity', config.logLevel);
   const { pool, database } = createDatabase(config.database, logger);
@@ -86,17 +86,17 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     places,
     totp: overrides.totp,
   });
-  /** What runs in the background; stopped in the opposite order. */
+  /** The background work; stopped in the reverse order. */
   const running: { stop(): Promise<void> }[] = [];
 
-  /** Without a broker in the configuration the events wait in the outbox. */
+  /** Without a configured broker, events stay in the outbox. */
   const relayEvents = (): void => {
     if (config.kafkaBrokers.length === 0) return;
     const publisher = createPublisher({
       brokers: config.kafkaBrokers,
       clientId: 'identity',
       logger,
-      // A stop waits no longer than this for a broker that does not answer.
+      // The longest time that a stop waits for a broker that does not respond.
       timeoutMs: 2000,
     });
     const relay = startRelay({

@@ -19,7 +19,7 @@ export interface BatchOperation {
   readonly body?: unknown;
 }
 
-/** What became of an operation: the record, nothing after a deletion, or the error. */
+/** The result of an operation: the record, nothing after a deletion, or the error. */
 export type BatchOutcome<Answer> =
   | { readonly status: 200 | 201; readonly record: Versioned<Answer> }
   | { readonly status: 204 }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** What an operator gives the pages of their own. */
+/** The settings of the operator's brand. */
 export interface BrandSettings {
-  /** `#rrggbb`, where colours are light. */
+  /** The accent in the light colour scheme, as `#rrggbb`. */
   readonly accent: string | undefined;
-  /** The same where they are dark. */
+  /** The accent in the dark colour scheme. */
   readonly accentDark: string | undefined;
   /** The path of an SVG or PNG file. */
   readonly logo: string | undefined;
@@ -14,24 +14,24 @@ export interface BrandSettings {
 export interface Picture {
   readonly type: 'image/svg+xml' | 'image/png';
   readonly content: Buffer;
-  /** Of the content: whatever has it in its address may be kept for good. */
+  /** A hash of the content; a URL that contains it can be cached indefinitely. */
   readonly version: string;
 }
 
 export interface Brand {
-  /** The style sheet with the colours, and its version; null where they are the usual ones. */
+  /** The style sheet with the colours, and its version; null if the default colours are used. */
   readonly style: { readonly content: string; readonly version: string } | null;
-  /** Null: the usual mark. */
+  /** Null if the default mark is shown. */
   readonly logo: Picture | null;
 }
 
 type Rgb = readonly [red: number, green: number, blue: number];
 
-/** WCAG 2.2, 1.4.3: what text needs, links and buttons included. */
+/** The minimum contrast of text, links and buttons (WCAG 2.2, 1.4.3). */
 const ENOUGH = 4.5;
 const MAX_LOGO_BYTES = 256 * 1024;
 
-/** What the accent stands on, as in assets/pages.css: the card and the ground of each scheme. */
+/** The backgrounds of the accent, as in assets/pages.css: the card and the page in each colour scheme. */
 export const SURFACES = {
   light: { card: '#ffffff', ground: '#f4f5f9' },
   dark: { card: '#161c2a', ground: '#0e121c' },
@@ -63,13 +63,13 @@ export const contrast = (one: string, other: string): number => {
   return (brighter + 0.05) / (darker + 0.05);
 };
 
-/** A colour with a share of another one in it. */
+/** A mix of two colours. */
 const mixed = (hex: string, other: string, share: number): string => {
   const [a, b] = [rgbOf(hex), rgbOf(other)];
   return hexOf([0, 1, 2].map((i) => (a[i] ?? 0) * (1 - share) + (b[i] ?? 0) * share) as never);
 };
 
-/** The least contrast of an accent with what it stands on. */
+/** The lowest contrast of an accent with its backgrounds. */
 const leastContrast = (accent: string, scheme: Scheme): number =>
   Math.min(...Object.values(SURFACES[scheme]).map((surface) => contrast(accent, surface)));
 
@@ -91,7 +91,7 @@ const lightened = (accent: string): string => {
   return '#ffffff';
 };
 
-/** The variables of pages.css that follow from an accent. */
+/** The variables of pages.css that are derived from an accent. */
 const variablesOf = (accent: string, scheme: Scheme): string => {
   const { card, ground } = SURFACES[scheme];
   const onAccent = contrast(accent, '#ffffff') >= ENOUGH ? '#ffffff' : '#0e121c';
@@ -143,7 +143,7 @@ const logoOf = (path: string | undefined): Picture | null => {
   return { type, content, version: versionOf(content) };
 };
 
-/** The brand of the pages; throws an error that names the variable that does not fit. */
+/** The brand of the pages; throws an error that names the invalid variable. */
 export const brandOf = (settings: BrandSettings): Brand => ({
   style: styleOf(settings),
   logo: logoOf(settings.logo),

@@ -18,7 +18,7 @@ export const requireOwner = async (
   throw new HttpError(403, 'channel_role_required', message);
 };
 
-/** Throws 409 if the channel is direct: its people and its lack of a name are what it is. */
+/** Throws 409 if the channel is direct: its participants are fixed, and it has no name. */
 export const refuseDirect = ({ kind }: ChannelState): void => {
   if (kind !== 'direct') return;
   throw new HttpError(409, 'conflict', 'A direct channel cannot be changed or deleted.');

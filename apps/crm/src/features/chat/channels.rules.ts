@@ -26,7 +26,7 @@ export interface NewChannel {
   readonly user_ids?: readonly string[];
 }
 
-/** How many people a direct channel has at most. */
+/** The maximum number of people in a direct channel. */
 export const MAX_DIRECT = 10;
 
 /** The caller and the users that a new channel names. */
@@ -34,7 +34,7 @@ const peopleOf = (caller: Caller, { user_ids: userIds = [] }: NewChannel): strin
   ...new Set([requireUser(caller), ...userIds]),
 ];
 
-/** Identifies people, in whatever order they are given. */
+/** Identifies a set of people, regardless of their order. */
 const directKeyOf = (people: readonly string[]): string =>
   createHash('sha256')
     .update([...people].sort().join())

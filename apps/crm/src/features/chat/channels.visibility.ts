@@ -5,7 +5,7 @@ import type { RecordRow } from '../../records/row.ts';
 
 const { sql } = Prisma;
 
-/** Callers and tenants of this shape are enough to tell which channels are visible. */
+/** The part of a caller that decides which channels are visible. */
 export type ChatViewer = Pick<Caller, 'tenantId' | 'userUuid'>;
 
 /**

@@ -1,4 +1,4 @@
-/** How many users a message mentions at most; further ones are not mentioned. */
+/** The maximum number of users that a message mentions; further ones are ignored. */
 const MAX_MENTIONS = 50;
 
 const MENTION = /<@([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})>/gi;

@@ -35,7 +35,7 @@ export interface Reactions {
   ): Promise<{ readonly total: number; readonly rows: UserReaction[] }>;
 }
 
-/** How many different emoji one message has at most. */
+/** The maximum number of different emoji on one message. */
 const MAX_EMOJI = 50;
 
 export const createReactions = (database: Database): Reactions => {

@@ -14,7 +14,7 @@ export type MergedColumns = Partial<Pick<Contact, (typeof fields)[number] | List
 
 type CustomValues = Contact['custom'];
 
-/** The entries of the first that the condition holds for. */
+/** The entries of the first object for which the condition holds. */
 const entriesWhere = (
   values: CustomValues,
   isWanted: (key: string, value: unknown) => boolean,

@@ -63,7 +63,7 @@ const CustomFieldUpdate = named(
   }),
 );
 
-/** The most custom fields that a tenant can have. */
+/** The maximum number of custom fields of a tenant. */
 const MAX_FIELDS = 100;
 
 export const customField = declareKind({

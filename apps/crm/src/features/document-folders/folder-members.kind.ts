@@ -20,7 +20,7 @@ const MemberInput = named(
   shape({ user_id: uuid(), access: withDefault(access, 'read') }),
 );
 
-/** A member of a folder. A folder with members is seen by them, and by members of folders above, only. */
+/** A member of a folder. Only its members, and members of the folders above it, see a folder with members. */
 export const folderMember = declareKind({
   table: 'document_folder_members',
   path: '/members',

@@ -14,7 +14,7 @@ interface MemberContext extends Context {
   readonly row: { readonly folder_id: string; readonly user_id: string };
 }
 
-/** Who may write to a folder adds its members. */
+/** Only callers who may write to a folder add members to it. */
 export const checkNewMember = async (
   _input: unknown,
   { caller, db, columns }: Context & { readonly columns: { readonly folder_id?: string } },
@@ -23,7 +23,7 @@ export const checkNewMember = async (
   return {};
 };
 
-/** Who may write to a folder changes the access of its members. */
+/** Only callers who may write to a folder change the access of its members. */
 export const checkAccessChange = async (
   _change: unknown,
   { caller, db, row }: MemberContext,
@@ -32,7 +32,7 @@ export const checkAccessChange = async (
   return {};
 };
 
-/** Everybody may leave a folder; who may write to it removes others. */
+/** Every member may leave a folder; only callers who may write to it remove others. */
 export const checkRemoval = async ({ caller, db, row }: MemberContext): Promise<void> => {
   if (row.user_id !== caller.userUuid) await requireWritable(db, caller, row.folder_id);
 };

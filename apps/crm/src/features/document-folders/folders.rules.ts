@@ -68,7 +68,7 @@ export const checkFolderRestoration = async ({ caller, db, row }: FolderContext)
   await requireWritable(db, caller, row.parent_id);
 };
 
-/** Keeps who may see the folders below in step with moves, and restores what was deleted with a folder. */
+/** Updates who may see the folders below after a move, and restores what was deleted with a folder. */
 export const followFolder = async ({
   action,
   caller,

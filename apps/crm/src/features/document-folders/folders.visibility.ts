@@ -5,7 +5,7 @@ import type { RecordRow } from '../../records/row.ts';
 
 const { sql } = Prisma;
 
-/** Callers and tenants of this shape are enough to tell which folders are visible. */
+/** The part of a caller that decides which folders are visible. */
 export type FolderViewer = Pick<Caller, 'tenantId' | 'userUuid' | 'isSystemAdmin'>;
 
 /** The ids of the folders that the caller is a member of, as an array in SQL. A client is a member of none. */

@@ -69,7 +69,7 @@ const options = {
   max_record_size: MAX_ROW,
 } as const;
 
-/** What csv-parse found, in words for people. */
+/** The message about an error of csv-parse. */
 const toUnreadable = (error: unknown): unknown => {
   if (!(error instanceof CsvError)) return error;
   const { code, lines } = error as CsvError & { readonly lines?: number };

@@ -7,6 +7,6 @@ export const importStatuses = [
   'cancelled',
 ] as const;
 
-/** The statuses in which an import does nothing any more. */
+/** The statuses of imports that have ended. */
 const ended: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
 export const hasEnded = ({ status }: { readonly status: string }): boolean => ended.has(status);

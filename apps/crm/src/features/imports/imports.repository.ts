@@ -5,7 +5,7 @@ import type { ImportRow } from './imports.kind.ts';
 
 const { sql, join } = Prisma;
 
-/** What became of rows: added to the counts of an import. */
+/** The results of rows, which are added to the counts of an import. */
 export interface RowCounts {
   readonly rows_read: number;
   readonly rows_created: number;

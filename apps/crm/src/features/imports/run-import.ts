@@ -89,7 +89,7 @@ class ImportRun {
   readonly #target: ImportTarget;
   readonly #dryRunValues: SeenValues | undefined;
   #rowsRead: number;
-  /** The most rows that one transaction saves. */
+  /** The maximum number of rows that one transaction saves. */
   #size = BATCH;
 
   constructor(db: TenantDb, found: ImportRow) {
@@ -185,7 +185,7 @@ class ImportRun {
   }
 }
 
-/** What to say of data that PostgreSQL cannot store (class 22): trying again would not help. */
+/** The message about data that PostgreSQL cannot store (class 22): a retry would not help. */
 const invalidData = (error: unknown): string | undefined => {
   const { code } = error as { readonly code?: unknown };
   const isInvalid = typeof code === 'string' && /^22\w{3}$/.test(code);

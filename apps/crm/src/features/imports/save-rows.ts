@@ -17,7 +17,7 @@ export interface ValidRow {
   readonly given: readonly string[];
 }
 
-/** What became of valid rows. */
+/** The results of valid rows. */
 export interface SavedRows {
   readonly counts: Pick<RowCounts, 'rows_created' | 'rows_updated' | 'rows_skipped'>;
   readonly failures: readonly FailedRow[];

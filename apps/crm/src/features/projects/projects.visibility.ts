@@ -6,7 +6,7 @@ import type { RecordRow } from '../../records/row.ts';
 
 const { sql } = Prisma;
 
-/** Callers and tenants of this shape are enough to tell which projects are visible. */
+/** The part of a caller that decides which projects are visible. */
 export type ProjectViewer = Pick<Caller, 'tenantId' | 'userUuid' | 'isSystemAdmin'>;
 
 /** The ids of the projects that the caller is a member of, as a subquery. A client is a member of none. */

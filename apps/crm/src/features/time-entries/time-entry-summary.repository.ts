@@ -38,7 +38,7 @@ const columnOf: Readonly<Record<Group, string>> = {
   day: 'day',
 };
 
-/** PostgreSQL's own list of time zones may be older than the runtime's. */
+/** PostgreSQL's list of time zones may be older than the runtime's. */
 const refuseTimeZone = (error: unknown): never => {
   const { code } = error as { code?: unknown };
   if (code !== '22023') throw error;
