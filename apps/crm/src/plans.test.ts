@@ -119,7 +119,7 @@ const isExpected = ({ text }: ExecutedPlan): boolean =>
   // The channels that a caller sees are found first, and searched one by one.
   /\.channels WHERE tenant_id = \$1::uuid AND \(id = ANY\(ARRAY\(/.test(text) ||
   // A tenant has thousands of folders, not millions: those that the caller does not see are read with the others.
-  /\.document_folders\s+WHERE tenant_id = \$\d+::uuid (?:AND \(restricted_by|AND deleted_at IS NULL AND restricted_by)/.test(
+  /\.document_folders\s+WHERE tenant_id = \$\d+::uuid (?:AND deleted_at IS NULL )?AND \(?restricted_by/.test(
     text,
   ) ||
   // Values of a deleted field are removed in the order of ids, in the background.

@@ -17,7 +17,7 @@ import {
 } from './features/documents/documents.service.ts';
 import { type Imports, importKind } from './features/imports/imports.kind.ts';
 import { importHandler, uploadExpiryHandler } from './features/imports/run-import.ts';
-import { senderAccessListener } from './features/imports/sender-access.ts';
+import { senderAccessListener, UploadSenders } from './features/imports/sender-access.ts';
 import { createUpload, type Upload } from './features/imports/upload.ts';
 import { type LeaveRequests, leaveRequest } from './features/leave-requests/leave-requests.kind.ts';
 import {
@@ -73,7 +73,8 @@ export const createServices = (context: Context): Services => {
   jobs.register(purgeHandler({ database, files }));
   jobs.register(importHandler({ database, logger }));
   jobs.register(uploadExpiryHandler({ database, logger }));
-  access.onEvent(senderAccessListener(database, logger));
+  const senders = new UploadSenders();
+  access.onEvent(senderAccessListener(database, senders, logger));
   return {
     chat: createChat(database),
     contacts: createRecords(contact, database),
@@ -83,7 +84,7 @@ export const createServices = (context: Context): Services => {
     customFields: createRecords(customField, database),
     documents: createDocuments({ database, files, jobs }),
     leaveRequests: createRecords(leaveRequest, database),
-    imports: { imports, upload: createUpload({ imports, database, jobs }) },
+    imports: { imports, upload: createUpload({ imports, database, jobs, senders }) },
     messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },
     projects,
     projectMembers: createRecords(projectMember, database),

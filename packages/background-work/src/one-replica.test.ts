@@ -35,7 +35,8 @@ test('Work that fails rejects and releases the lock', async () => {
 
 test('The work is told when the connection that holds the lock breaks', async () => {
   const work = onOneReplica(pool, LOCK, async (lost) => {
-    await pool.query(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'`);
+    await pool.query(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`);
     await until(() => lost.aborted);
   });
   await expect(work).rejects.toThrow();

@@ -2350,7 +2350,7 @@ export interface paths {
         put?: never;
         /**
          * Import records from a CSV file
-         * @description The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. The columns of an export can be imported as they are. The import has the permissions that the caller has now; it is cancelled if these change.
+         * @description The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. The columns of an export can be imported as they are. The import has the permissions that the caller has now; CRM cancels it when an event of identity says that these have changed. An event that is sent while CRM or the broker is unavailable has no effect.
          */
         post: operations["createImport"];
         delete?: never;
@@ -2829,7 +2829,7 @@ export interface components {
             /** Format: uuid */
             user_id: string;
             /**
-             * @description In a private channel, only owners change and delete the channel, and add and remove participants. In a public one, permissions alone decide. Every channel keeps an owner.
+             * @description Only owners appoint and remove owners, and delete messages of others. In a private channel, only owners change and delete the channel, and add and remove participants; in a public one, permissions decide. Every channel keeps an owner.
              * @enum {unknown}
              */
             role: "owner" | "member";
@@ -2842,7 +2842,7 @@ export interface components {
             /** Format: uuid */
             user_id: string;
             /**
-             * @description In a private channel, only owners change and delete the channel, and add and remove participants. In a public one, permissions alone decide. Every channel keeps an owner.
+             * @description Only owners appoint and remove owners, and delete messages of others. In a private channel, only owners change and delete the channel, and add and remove participants; in a public one, permissions decide. Every channel keeps an owner.
              * @default member
              * @enum {unknown}
              */
@@ -2850,7 +2850,7 @@ export interface components {
         };
         ChannelParticipantUpdate: {
             /**
-             * @description In a private channel, only owners change and delete the channel, and add and remove participants. In a public one, permissions alone decide. Every channel keeps an owner.
+             * @description Only owners appoint and remove owners, and delete messages of others. In a private channel, only owners change and delete the channel, and add and remove participants; in a public one, permissions decide. Every channel keeps an owner.
              * @enum {unknown}
              */
             role: "owner" | "member";
@@ -15752,7 +15752,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeout"];
-            /** @description Too many imports have not ended, or this one was cancelled meanwhile. A request with the same `Idempotency-Key` is still running */
+            /** @description Too many imports have not ended, this one was cancelled meanwhile, or the permissions of the sender changed. A request with the same `Idempotency-Key` is still running */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

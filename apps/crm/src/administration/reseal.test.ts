@@ -40,9 +40,15 @@ test('crm-admin reseal makes an old key unnecessary for stored credentials, and 
   const id = await create('Alerts', { token: 'first' });
   await create('Without', null);
   const table = 'messaging_accounts';
-  expect(await admin(`${newer},${older}`, 'reseal')).toEqual({ code: 0, told: { [table]: 1 } });
+  expect(await admin(`${newer},${older}`, 'reseal')).toEqual({
+    code: 0,
+    told: { [table]: 1, file_contents: 0 },
+  });
   expect(await opened([newer])).toEqual([{ token: 'first' }]);
-  expect(await admin(`${newer},${older}`, 'reseal')).toEqual({ code: 0, told: { [table]: 0 } });
+  expect(await admin(`${newer},${older}`, 'reseal')).toEqual({
+    code: 0,
+    told: { [table]: 0, file_contents: 0 },
+  });
   const path = `/api/crm/system/sms/accounts/${id}`;
   const { headers } = await crm.http.get(path).set(crm.system()).expect(200);
   expect(headers.etag).toBe('"1"');
@@ -72,7 +78,7 @@ test('it processes more rows than fit into one batch', async () => {
   for (let n = 0; n < 5; n += 1) await create(`Alerts ${n}`, { token: `${n}` });
   const vault = createVault(encryptionKeys([newer, older]));
   const resealed = await reseal(crm.context.pool, vault, sealedColumns, 2);
-  expect(resealed).toEqual({ messaging_accounts: 5 });
+  expect(resealed).toEqual({ messaging_accounts: 5, file_contents: 0 });
   expect((await opened([newer])).map(({ token }) => token)).toEqual(['0', '1', '2', '3', '4']);
 });
 

@@ -42,7 +42,7 @@ export const markAbandoned = async (db: TenantDb, id: string): Promise<boolean> 
 export const abandonPending = async (db: TenantDb, id: string): Promise<boolean> => {
   const rows = await db.query(sql`
     UPDATE tenant_crm.pending_files SET abandoned = true
-    WHERE ${oneFile(db, id)} AND (abandoned OR expires_at <= ${new Date()}) RETURNING id`);
+    WHERE ${oneFile(db, id)} AND (abandoned OR expires_at <= now()) RETURNING id`);
   return rows.length > 0;
 };
 

@@ -152,11 +152,16 @@ test('Expired keys are deleted, and no others', async () => {
   expect(rows).toEqual([{ key: 'kept' }]);
 });
 
-test('Every operation that creates something takes the header, except for those with a file', () => {
+/** Their responses contain a secret, which must not be stored. */
+const withSecret = ['createBot'];
+
+test('Every operation that creates something takes the header, except for those with a file or a secret', () => {
   const { document } = createApp(crm().context);
   const { paths } = document as { paths: Record<string, Record<string, Operation>> };
   const creating = Object.values(paths).flatMap(({ post: operation }) =>
-    operation?.responses[201] && !operation.requestBody?.content['multipart/form-data']
+    operation?.responses[201] &&
+    !operation.requestBody?.content['multipart/form-data'] &&
+    !withSecret.includes(operation.operationId)
       ? [operation]
       : [],
   );

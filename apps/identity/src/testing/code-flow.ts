@@ -75,7 +75,7 @@ export class CodeFlow {
       .send({ email, password: PASSWORD });
     const cookies = [headers['set-cookie'] ?? []].flat();
     const cookie = cookies.find((text) => /session=/.test(text))?.split(';')[0] ?? '';
-    if (status !== 200 || !cookie) throw new Error(`${email} was not let in.`);
+    if (status !== 200 || !cookie) throw new Error(`${email} cannot sign in.`);
     return cookie;
   }
 

@@ -120,7 +120,7 @@ export class Population {
     const { status, body } = await this.#http
       .post('/api/auth/login')
       .send({ email: user.email, password });
-    if (status !== 200) throw new Error(`${user.email} was not let in: ${JSON.stringify(body)}`);
+    if (status !== 200) throw new Error(`${user.email} cannot sign in: ${JSON.stringify(body)}`);
     return { authorization: `Bearer ${body.data.token}` };
   }
 

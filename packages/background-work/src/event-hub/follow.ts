@@ -50,14 +50,16 @@ export async function* follow<E extends HubEvent, S extends ServerSentEvent>(
     try {
       await subscription.started;
       const stored = await follower.catchUp(position);
-      position = stored.position;
+      const { position: begin } = stored;
+      position = begin;
       if (!stored.hasMore) {
         const received = early;
         early = undefined;
         for (const event of received) if (event.position > stored.position) follower.deliver(event);
         yield* stored.events;
         marks = setInterval(() => {
-          queue.push({ id: `${Math.max(subscription.position(), stored.position)}` });
+          // Not `stored`, whose events would stay in memory for as long as the stream is open.
+          queue.push({ id: `${Math.max(subscription.position(), begin)}` });
         }, MARK_MS);
         yield* queue;
         return;

@@ -1,5 +1,5 @@
 // A separate process, because the load generator must not share an event loop with the measured code.
-import autocannon, { type Result } from 'autocannon';
+import autocannon, { type Client, type Result } from 'autocannon';
 import { answerQuestions } from '../program.ts';
 import { type Load, type Plan, percentile } from './plan.ts';
 
@@ -9,6 +9,11 @@ const TIMEOUT_SECONDS = 60;
 
 const run = async (plan: Plan): Promise<Load> => {
   const { url, method = 'GET', headers = {}, variants, connections, seconds, amount, rate } = plan;
+  const requests = variants?.map((variant) => ({
+    ...variant,
+    headers: { ...headers, ...variant.headers },
+  }));
+  let clients = 0;
   const options = {
     url,
     method,
@@ -16,11 +21,14 @@ const run = async (plan: Plan): Promise<Load> => {
     connections,
     sampleInt: TICK_MS,
     timeout: TIMEOUT_SECONDS,
-    ...(variants && {
-      requests: variants.map((variant) => ({
-        ...variant,
-        headers: { ...headers, ...variant.headers },
-      })),
+    ...(requests && {
+      requests,
+      // Each connection begins elsewhere: otherwise all of them send the same request at the same time.
+      setupClient: (client: Client) => {
+        const start = Math.floor((clients * requests.length) / connections);
+        clients += 1;
+        client.setRequests([...requests.slice(start), ...requests.slice(0, start)]);
+      },
     }),
     ...(amount === undefined ? { duration: seconds ?? 1 } : { amount }),
     ...(rate !== undefined && { overallRate: rate, ignoreCoordinatedOmission: true }),

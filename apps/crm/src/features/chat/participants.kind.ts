@@ -14,8 +14,8 @@ import {
 
 const role = described(
   oneOf(...participantRoles),
-  'In a private channel, only owners change and delete the channel, and add and remove participants. In a public one, ' +
-    'permissions alone decide. Every channel keeps an owner.',
+  'Only owners appoint and remove owners, and delete messages of others. In a private channel, only owners change and ' +
+    'delete the channel, and add and remove participants; in a public one, permissions decide. Every channel keeps an owner.',
 );
 
 const ParticipantInput = named(

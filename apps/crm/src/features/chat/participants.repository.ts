@@ -19,16 +19,16 @@ export const roleIn = async (
   return participant?.role;
 };
 
-/** Whether a channel has an owner besides one user. */
+/** Whether a channel has an owner besides one user; any owner if that is null. */
 export const hasOtherOwner = async (
   db: TenantDb,
   channelId: string,
-  userId: string,
+  userId: string | null,
 ): Promise<boolean> => {
   const owners = await db.query(sql`
     SELECT user_id FROM tenant_crm.channel_participants
     WHERE tenant_id = ${db.tenantId}::uuid AND channel_id = ${channelId}::uuid AND role = 'owner'
-      AND user_id <> ${userId}::uuid
+      AND user_id IS DISTINCT FROM ${userId}::uuid
     LIMIT 1`);
   return owners.length > 0;
 };

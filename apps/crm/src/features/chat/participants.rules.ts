@@ -2,7 +2,7 @@ import { HttpError } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { lockChannel, type ParticipantRole } from './channels.repository.ts';
-import { refuseDirect, requireOwner } from './channels.roles.ts';
+import { refuseDirect, requireOwner, requireOwnerToAppoint } from './channels.roles.ts';
 import { appendEvent, type ChatEventType } from './chat-events.ts';
 import { hasOtherOwner } from './participants.repository.ts';
 
@@ -28,34 +28,38 @@ const assertReplaceable = async (db: TenantDb, row: ParticipantState): Promise<v
   throw new HttpError(409, 'last_owner', message);
 };
 
-/** Only owners add users to a private channel. */
+/** Only owners add users to a private channel, and other owners to any channel. */
 export const checkNewParticipant = async (
-  _input: unknown,
+  { role }: { readonly role: ParticipantRole },
   { caller, db, columns }: Context & { readonly columns: { readonly channel_id?: string } },
 ): Promise<{ read_position: number }> => {
   const channel = await lockChannel(db, columns.channel_id ?? '');
   refuseDirect(channel);
   await requireOwner(caller, db, channel);
+  if (role === 'owner') await requireOwnerToAppoint(caller, db, channel);
   return { read_position: channel.position };
 };
 
-/** Only owners change roles in a private channel. */
+/** Only owners change roles. */
 export const checkRoleChange = async (
   change: { readonly role: ParticipantRole },
   { caller, db, row }: RowContext,
 ): Promise<Record<never, never>> => {
   const channel = await lockChannel(db, row.channel_id);
   refuseDirect(channel);
-  await requireOwner(caller, db, channel);
+  await requireOwnerToAppoint(caller, db, channel);
   if (change.role !== 'owner') await assertReplaceable(db, row);
   return {};
 };
 
-/** Everybody may leave; only owners remove others from a private channel. */
+/** Everybody may leave; only owners remove others from a private channel, and other owners from any channel. */
 export const checkRemoval = async ({ caller, db, row }: RowContext): Promise<void> => {
   const channel = await lockChannel(db, row.channel_id);
   refuseDirect(channel);
-  if (row.user_id !== caller.userUuid) await requireOwner(caller, db, channel);
+  if (row.user_id !== caller.userUuid) {
+    await requireOwner(caller, db, channel);
+    if (row.role === 'owner') await requireOwnerToAppoint(caller, db, channel);
+  }
   await assertReplaceable(db, row);
 };
 

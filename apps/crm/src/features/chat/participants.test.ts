@@ -47,6 +47,29 @@ describe('The last owner of a channel', () => {
   });
 });
 
+describe('In a public channel with an owner', () => {
+  test('others neither make themselves owners nor remove the owner', async () => {
+    const [ada, bob] = [user(), user()];
+    const general = await channel({}, ada.headers);
+    const asOwner = { user_id: bob.id, role: 'owner' };
+    const refused = await post(`${general}/participants`, asOwner, bob.headers).expect(403);
+    expect(refused.body.error).toBe('channel_role_required');
+    await post(`${general}/participants`, { user_id: bob.id }, bob.headers).expect(201);
+    await put(`${general}/participants/${bob.id}`, { role: 'owner' }, bob.headers).expect(403);
+    await remove(`${general}/participants/${ada.id}`, bob.headers).expect(403);
+    const { body } = await post(`${general}/messages`, { body: 'Hello' }, ada.headers);
+    await remove(`${general}/messages/${body.data.id}`, bob.headers).expect(403);
+  });
+
+  test('the owner appoints another one', async () => {
+    const [ada, bob] = [user(), user()];
+    const general = await channel({}, ada.headers);
+    const asOwner = { user_id: bob.id, role: 'owner' };
+    await post(`${general}/participants`, asOwner, ada.headers).expect(201);
+    await remove(`${general}/participants/${ada.id}`, bob.headers).expect(204);
+  });
+});
+
 test('A channel is listed by who participates in it', async () => {
   const ada = user();
   const general = await channel({}, ada.headers);

@@ -6,7 +6,7 @@ const { sql } = Prisma;
 
 /**
  * The contact that a deleted record about a contact belongs to when it is restored: the one that its contact has been
- * merged into, if it has. Undoing the merge gives it back.
+ * merged into, if it has. Undoing the merge gives it back. If the survivor has been deleted, the record keeps its contact.
  */
 export const followMerges = async (
   db: TenantDb,
@@ -16,16 +16,17 @@ export const followMerges = async (
   let current = contactId;
   while (current !== null) {
     // Waits for a merge of the contact that has not been committed.
-    await db.query(sql`
-      SELECT id FROM tenant_crm.contacts
+    const [contact] = await db.query<{ is_deleted: boolean }>(sql`
+      SELECT deleted_at IS NOT NULL AS is_deleted FROM tenant_crm.contacts
       WHERE tenant_id = ${db.tenantId}::uuid AND id = ${current}::uuid FOR KEY SHARE`);
     const [merge] = await db.query<{ survivor_id: string }>(sql`
       UPDATE tenant_crm.contact_merges
       SET moved = jsonb_set(moved, ARRAY[${table}], coalesce(moved -> ${table}, '[]') || to_jsonb(${id}::text))
       WHERE tenant_id = ${db.tenantId}::uuid AND merged_id = ${current}::uuid AND undone_at IS NULL
       RETURNING survivor_id`);
-    if (!merge) break;
+    // Nothing may begin to refer to a deleted contact.
+    if (!merge) return contact?.is_deleted ? contactId : current;
     current = merge.survivor_id;
   }
-  return current;
+  return null;
 };

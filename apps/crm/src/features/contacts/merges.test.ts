@@ -225,6 +225,16 @@ describe('A record in the trash when its contact is merged', () => {
       expect(await owner()).toBe(first);
     },
   );
+
+  test('is restored as it was if the survivor has been deleted', async () => {
+    const [id, other] = [await contact(one), await contact(two)];
+    const url = `/api/crm/tasks/${await task(other)}`;
+    await remove(url).expect(204);
+    await merge(id, other).expect(200);
+    await remove(`${path}/${id}`).expect(204);
+    await post(`${url}/restore`).expect(200);
+    expect((await get(url).expect(200)).body.data.contact_id).toBe(other);
+  });
 });
 
 describe('Undoing a merge', () => {

@@ -2,7 +2,7 @@ import { HttpError } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { addWriter, membershipOf } from './folder-members.repository.ts';
-import { requireWritable } from './folders.access.ts';
+import { requireTreeWritable, requireWritable } from './folders.access.ts';
 import { spreadRestrictions } from './folders.repository.ts';
 
 interface Context {
@@ -14,12 +14,14 @@ interface MemberContext extends Context {
   readonly row: { readonly folder_id: string; readonly user_id: string };
 }
 
-/** Only callers who may write to a folder add members to it. */
+/** Only callers who may write to a folder, and to all private folders below, add members to it. */
 export const checkNewMember = async (
   _input: unknown,
   { caller, db, columns }: Context & { readonly columns: { readonly folder_id?: string } },
 ): Promise<Record<never, never>> => {
-  await requireWritable(db, caller, columns.folder_id ?? null);
+  const { folder_id: folderId = '' } = columns;
+  await requireWritable(db, caller, folderId);
+  await requireTreeWritable(db, caller, folderId);
   return {};
 };
 
@@ -57,7 +59,11 @@ export const followMember = async ({
     hasWriter = true;
   }
   if (members > 0 && !hasWriter && !isInherited) {
-    throw new HttpError(409, 'conflict', 'A folder with members needs one with write access.');
+    throw new HttpError(
+      409,
+      'conflict',
+      'At least one member of a private folder must have write access.',
+    );
   }
   await spreadRestrictions(db, folderId);
 };

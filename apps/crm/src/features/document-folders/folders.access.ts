@@ -6,7 +6,7 @@ import type { Records } from '../../records/records.ts';
 import { lockUntilEnd } from '../../records/transaction-lock.ts';
 import type { FolderViewer } from './folders.visibility.ts';
 
-const { sql } = Prisma;
+const { empty, sql } = Prisma;
 
 /** 403: a folder that a body names does not exist, or the caller may not change what is in it (decision C12). */
 export const folderAccessDenied = (): HttpError =>
@@ -18,7 +18,7 @@ export const folderAccessDenied = (): HttpError =>
 
 /**
  * Throws 403 unless the caller may change what is in a live folder: everybody if it belongs to the tenant, otherwise
- * who has write access to it or to a folder above. The root, null, belongs to the tenant.
+ * callers with write access to it or to a folder above. The root, null, belongs to the tenant.
  */
 export const requireWritable = async (
   db: TenantDb,
@@ -35,6 +35,35 @@ export const requireWritable = async (
     FROM tenant_crm.document_folders AS folder
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${folderId}::uuid AND deleted_at IS NULL`);
   if (!folder?.writable) throw folderAccessDenied();
+};
+
+/**
+ * Throws 403 unless the caller may write to every private folder in the tree of a folder: whoever gets access to the
+ * folder gets access to those below, too. With `liveOnly`, deleted folders do not count.
+ */
+export const requireTreeWritable = async (
+  db: TenantDb,
+  { userUuid, isSystemAdmin }: FolderViewer,
+  folderId: string,
+  { liveOnly = false }: { readonly liveOnly?: boolean } = {},
+): Promise<void> => {
+  if (isSystemAdmin) return;
+  const live = liveOnly ? sql`AND folder.deleted_at IS NULL` : empty;
+  const refused = await db.query(sql`
+    WITH RECURSIVE tree (id, restricted_by) AS (
+      SELECT id, restricted_by FROM tenant_crm.document_folders
+      WHERE tenant_id = ${db.tenantId}::uuid AND id = ${folderId}::uuid
+      UNION ALL
+      SELECT folder.id, folder.restricted_by
+      FROM tenant_crm.document_folders AS folder JOIN tree ON folder.parent_id = tree.id
+      WHERE folder.tenant_id = ${db.tenantId}::uuid ${live}
+    )
+    SELECT id FROM tree WHERE restricted_by <> '{}' AND NOT EXISTS (
+      SELECT FROM tenant_crm.document_folder_members AS member
+      WHERE member.tenant_id = ${db.tenantId}::uuid AND member.user_id = ${userUuid}::uuid
+        AND member.folder_id = ANY(tree.restricted_by) AND member.access = 'write'
+    ) LIMIT 1`);
+  if (refused.length > 0) throw folderAccessDenied();
 };
 
 /** Whether a folder is not deleted; the root, null, never is. */

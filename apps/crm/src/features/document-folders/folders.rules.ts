@@ -2,7 +2,7 @@ import { HttpError, invalidField } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
-import { isLive, requireWritable } from './folders.access.ts';
+import { isLive, requireTreeWritable, requireWritable } from './folders.access.ts';
 import {
   isEmpty,
   isWithin,
@@ -37,7 +37,10 @@ export const checkNewFolder = async (
   return { restricted_by: await restrictionsOf(db, parentId) };
 };
 
-/** A change needs write access; a move needs it on both sides, and must not put a folder into itself. */
+/**
+ * A change needs write access; a move needs it on both sides, and must not put a folder into itself. A move into a
+ * private folder gives its members access to all folders below, so it needs write access to these as well.
+ */
 export const checkFolderChange = async (
   { parent_id: parentId }: { readonly parent_id?: string | null },
   { caller, db, row }: FolderContext,
@@ -49,8 +52,10 @@ export const checkFolderChange = async (
   if (parentId !== null && (await isWithin(db, parentId, row.id))) {
     throw invalidField('parent_id', 'parent_id must not be the folder itself or a folder below it');
   }
+  const above = await restrictionsOf(db, parentId);
+  if (above.length > 0) await requireTreeWritable(db, caller, row.id);
   const own = row.restricted_by.filter((id) => id === row.id);
-  return { restricted_by: [...(await restrictionsOf(db, parentId)), ...own] };
+  return { restricted_by: [...above, ...own] };
 };
 
 /** Only an empty folder is deleted (decision C7). */

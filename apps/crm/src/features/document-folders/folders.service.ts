@@ -1,7 +1,7 @@
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
-import { requireWritable } from './folders.access.ts';
+import { requireTreeWritable, requireWritable } from './folders.access.ts';
 import { deleteContents } from './folders.repository.ts';
 
 /**
@@ -10,5 +10,6 @@ import { deleteContents } from './folders.repository.ts';
  */
 export const emptyFolder = async (db: TenantDb, caller: Caller, id: string): Promise<void> => {
   await requireWritable(db, caller, id);
+  await requireTreeWritable(db, caller, id, { liveOnly: true });
   await deleteContents(db, id, actorOf(caller));
 };

@@ -224,6 +224,74 @@ test('A folder with content is deleted only with force, and restored with what w
   ]);
 });
 
+describe('A private folder below a folder of the tenant', () => {
+  const setUp = async () => {
+    const [ann, mallory] = [newUser(), newUser()];
+    const top = await folder('Top');
+    const below = await folder('Private', top, ann.headers);
+    await post(
+      `${foldersPath}/${below}/members`,
+      { user_id: ann.userId, access: 'write' },
+      ann.headers,
+    ).expect(201);
+    await upload({ fields: { folder_id: below }, headers: ann.headers }).expect(201);
+    const isHidden = async () => {
+      await get(`${foldersPath}/${below}`, mallory.headers).expect(404);
+      expect((await get(documentsPath, mallory.headers)).body.meta.total).toBe(0);
+      expect((await get(documentsPath, ann.headers)).body.meta.total).toBe(1);
+    };
+    return { top, mallory, ann, isHidden };
+  };
+
+  test('is not opened by making oneself a member of the folder above', async () => {
+    const { top, mallory, isHidden } = await setUp();
+    const member = { user_id: mallory.userId, access: 'write' };
+    const { body } = await post(`${foldersPath}/${top}/members`, member, mallory.headers);
+    expect(body.error).toBe('folder_access_denied');
+    await isHidden();
+  });
+
+  test('is not opened by moving the folder above into a private one', async () => {
+    const { top, mallory, isHidden } = await setUp();
+    const own = await folder('Own', null, mallory.headers);
+    const member = { user_id: mallory.userId, access: 'write' };
+    await post(`${foldersPath}/${own}/members`, member, mallory.headers).expect(201);
+    const { body } = await put(`${foldersPath}/${top}`, { parent_id: own }, mallory.headers);
+    expect(body.error).toBe('folder_access_denied');
+    await isHidden();
+  });
+
+  test('is deleted with the folder above only by those who may write to both', async () => {
+    const { top, mallory, ann, isHidden } = await setUp();
+    const path = `${foldersPath}/${top}?force=true`;
+    expect((await remove(path, mallory.headers)).body.error).toBe('folder_access_denied');
+    await isHidden();
+    await remove(path, ann.headers).expect(204);
+  });
+});
+
+test('A folder is deleted with its documents only with the permission to delete these', async () => {
+  const top = await folder('Top');
+  const lacking = caller({ lacking: ['documents.delete'] });
+  const { body } = await remove(`${foldersPath}/${top}?force=true`, lacking).expect(403);
+  expect(body.required_permission).toBe('tenant.acme.crm.documents.delete');
+});
+
+test('The history of a document hides what it was called in a private folder', async () => {
+  const [ann, bob] = [newUser(), newUser()];
+  const own = await folder('Own', null, ann.headers);
+  const member = { user_id: ann.userId, access: 'write' };
+  await post(`${foldersPath}/${own}/members`, member, ann.headers).expect(201);
+  const created = await upload({ fields: { folder_id: own }, headers: ann.headers }).expect(201);
+  const path = `${documentsPath}/${created.body.data.id}`;
+  await put(path, { name: 'Dismissals.txt' }, ann.headers).expect(200);
+  await put(path, { name: 'Plan.txt', folder_id: null }, ann.headers).expect(200);
+  expect(JSON.stringify((await get(`${path}/history`, ann.headers)).body)).toContain('Dismissals');
+  const { body } = await get(`${path}/history`, bob.headers).expect(200);
+  expect(JSON.stringify(body)).not.toContain('Dismissals');
+  expect(JSON.stringify(body)).not.toContain(own);
+});
+
 test('Lists show what is in a folder or in the root', async () => {
   const top = await folder('Top');
   await folder('Below', top);

@@ -1,5 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
+import type { HiddenHistory } from '../../records/history.ts';
 import type { Scope } from '../../records/kind.ts';
 import type { RecordRow } from '../../records/row.ts';
 
@@ -35,6 +36,10 @@ export const visibleFolders = (caller: FolderViewer): Scope<RecordRow> => {
         AND NOT restricted_by && ${ownFolders(caller)}`,
   };
 };
+
+/** The history of records in folders leaves out what they were in a folder that the caller may not see. */
+export const historyInFolders = (caller: FolderViewer): HiddenHistory | undefined =>
+  caller.isSystemAdmin ? undefined : { field: 'folder_id', hidden: hiddenFolders(caller) };
 
 /**
  * The records of another table that are in no folder, or in one that the caller may see. The table needs a nullable

@@ -24,7 +24,7 @@ import { declareKind, type TypesOf } from '../../records/kind.ts';
 import type { Records } from '../../records/records.ts';
 import { hidden } from '../../records/row.ts';
 import { inRoot } from '../document-folders/folders.filters.ts';
-import { inVisibleFolders } from '../document-folders/folders.visibility.ts';
+import { historyInFolders, inVisibleFolders } from '../document-folders/folders.visibility.ts';
 import {
   checkDocumentChange,
   checkDocumentDeletion,
@@ -102,6 +102,7 @@ export const document = declareKind({
   search: true,
   countedBy: ['folder_id'],
   scope: (caller) => inVisibleFolders(caller, 'documents'),
+  hiddenHistory: (caller) => historyInFolders(caller),
   rules: {
     create: (input, context) => createDocument(input, context),
     update: (change, context) => checkDocumentChange(change, context),

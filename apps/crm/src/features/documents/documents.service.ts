@@ -221,6 +221,8 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
       return database.transaction(caller.tenantId, async (db) => {
         await lockTree(db, folder_ids.length > 0 ? 'exclusive' : 'shared');
         await requireWritable(db, caller, folder_id);
+        // In the order of ids, so that two moves wait for each other.
+        await documents.lock(caller, document_ids);
         const moved = {
           documents: [] as DocumentAnswer[],
           folders: [] as AnswerOf<typeof documentFolder>[],
@@ -245,6 +247,7 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
       database.transaction(caller.tenantId, async (db) => {
         await lockTree(db, 'exclusive');
         if (force) {
+          requirePermission(caller, 'documents.delete', { type: 'document', id: null });
           // A folder that the caller does not see is a 404.
           await folders.get(caller, id);
           await emptyFolder(db, caller, id);

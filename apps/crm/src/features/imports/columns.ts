@@ -3,13 +3,15 @@ import { type Field, type Shape, textValue, validate } from '@tessera/fields';
 /** CSV header -> field; null ignores the column. */
 export type Mapping = Readonly<Record<string, string | null>>;
 
-/** Columns of an export, and of the failed rows of an import, that are no input. */
+/** The columns that precede those of the file where its failed rows are downloaded. */
+export const FAILURE_COLUMNS: readonly string[] = ['import_row', 'import_errors'];
+
+/** Columns of an export, and of the failed rows of an import, that are not input. */
 export const IGNORED_COLUMNS: ReadonlySet<string> = new Set([
   'id',
   'created_at',
   'updated_at',
-  'import_row',
-  'import_errors',
+  ...FAILURE_COLUMNS,
 ]);
 
 /** For each column of the file the field that it sets, or null. */

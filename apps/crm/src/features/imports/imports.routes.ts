@@ -15,7 +15,7 @@ import type { Database } from '../../database.ts';
 import { record, route } from '../../http.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { tagged } from '../../records/versions.ts';
-import { withoutEscape } from './columns.ts';
+import { FAILURE_COLUMNS, withoutEscape } from './columns.ts';
 import { delimiters, encodings } from './csv.ts';
 import { hasEnded } from './import-status.ts';
 import { duplicateRules, type Imports, importableResources, importKind } from './imports.kind.ts';
@@ -70,7 +70,7 @@ export const importRoutes = ({ imports, upload, database }: Dependencies): Route
       isIdempotent: true,
       summary: 'Import records from a CSV file',
       description:
-        'The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. The columns of an export can be imported as they are. The import has the permissions that the caller has now; it is cancelled if these change.',
+        'The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. The columns of an export can be imported as they are. The import has the permissions that the caller has now; CRM cancels it when an event of identity says that these have changed. An event that is sent while CRM or the broker is unavailable has no effect.',
       body: fileBody({
         types: ['text/csv', 'text/plain', 'application/octet-stream'],
         maxBytes: MAX_FILE_BYTES,
@@ -78,7 +78,9 @@ export const importRoutes = ({ imports, upload, database }: Dependencies): Route
       }),
       responses: { 201: record(importKind.answer) },
       responseHeaders: { 201: ['ETag', 'Location'] },
-      problems: { 409: 'Too many imports have not ended, or this one was cancelled meanwhile' },
+      problems: {
+        409: 'Too many imports have not ended, this one was cancelled meanwhile, or the permissions of the sender changed',
+      },
       handler: async ({ caller, body: { content, name, fields }, req, reply, commitUpload }) => {
         const announced = Number(req.headers['content-length'] ?? Number.NaN);
         const announcedBytes = Number.isNaN(announced) ? undefined : announced;
@@ -137,7 +139,15 @@ export const importRoutes = ({ imports, upload, database }: Dependencies): Route
       handler: async ({ caller, params: { id }, reply }) => {
         await imports.get(caller, id);
         const db = database.forTenant(caller.tenantId);
-        const header = (await findImport(db, id))?.header ?? [];
+        const found = await findImport(db, id);
+        const header = found?.header ?? [];
+        // A corrected file of failed rows has these columns already.
+        const isOwn = header.map(
+          (name) =>
+            !FAILURE_COLUMNS.includes(name.trim()) ||
+            Object.hasOwn(found?.mapping ?? {}, name.trim()),
+        );
+        const own = <T>(items: readonly T[]): T[] => items.filter((_item, at) => isOwn[at] ?? true);
         const read = (last: FailedRow | undefined, limit: number) =>
           readFailures(db, id, last?.row_number ?? 0, limit);
         const batches = async function* () {
@@ -145,11 +155,11 @@ export const importRoutes = ({ imports, upload, database }: Dependencies): Route
             yield rows.map(({ row_number, errors, cells }) => [
               row_number,
               errors.join('; '),
-              ...cells.map(withoutEscape),
+              ...own(cells).map(withoutEscape),
             ]);
           }
         };
-        const columns = ['import_row', 'import_errors', ...header];
+        const columns = [...FAILURE_COLUMNS, ...own(header)];
         return reply(200, ...csvFile('failures', columns, batches()));
       },
     }),

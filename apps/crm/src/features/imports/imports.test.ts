@@ -64,6 +64,17 @@ test('The rows of a file become contacts; those with errors can be downloaded, c
   expect(await importFile(corrected)).toMatchObject({ rows_created: 1, rows_failed: 0 });
 });
 
+test('Failed rows that were corrected only in part are downloaded and imported again', async () => {
+  const first = await importFile('first_name,email\nAda,one\nBob,two\n');
+  const failures = (await get(`/api/crm/imports/${first.id}/failures`).expect(200)).text;
+  const second = await importFile(failures.replace('Ada,one', 'Ada,ada@example.com'));
+  expect(second).toMatchObject({ rows_created: 1, rows_failed: 1 });
+  const { text } = await get(`/api/crm/imports/${second.id}/failures`).expect(200);
+  expect(text.split('\r\n')[0]).toBe('import_row,import_errors,first_name,email');
+  const third = await importFile(text.replace('Bob,two', 'Bob,bob@example.com'));
+  expect(third).toMatchObject({ rows_created: 1, rows_failed: 0 });
+});
+
 test('Failed rows that begin like formulas can be imported as they are downloaded', async () => {
   const names = ['=1', "'=1", "''=1"];
   const rows = names.map((name) => `${name},x`).join('\n');

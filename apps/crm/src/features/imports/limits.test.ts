@@ -1,10 +1,12 @@
 import { Readable } from 'node:stream';
+import type { IdentityEvent } from '@tessera/contracts';
 import { until } from '@tessera/local-stack';
 import { createRecords } from '../../records/records.ts';
 import { callerIn } from '../../testing/records.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 import { deleteExpiredFailures } from './failure-expiry.ts';
 import { importKind } from './imports.kind.ts';
+import { UploadSenders } from './sender-access.ts';
 import { createUpload } from './upload.ts';
 
 const { caller, crm, get, post, remove } = tenantForEachTest();
@@ -69,21 +71,48 @@ test('Of uploads at the same moment, no more are accepted than the limit allows'
   for (const { status } of sent) expect([201, 409]).toContain(status);
 });
 
+const request = {
+  resource: 'contacts',
+  encoding: 'auto',
+  delimiter: 'auto',
+  duplicates: 'skip',
+  dry_run: false,
+  file_name: null,
+  announcedBytes: undefined,
+} as const;
+
+test('A file whose sender loses access while it is uploaded is not imported', async () => {
+  const { database, jobs } = crm().context;
+  const tenant_id = await tenantId();
+  const sender = callerIn(tenant_id);
+  const senders = new UploadSenders();
+  const imports = createRecords(importKind, database);
+  const upload = createUpload({ imports, database, jobs, senders });
+  const data = { tenant_id, version: 1, user_ids: [sender.principal.id] };
+  async function* content() {
+    yield Buffer.from('first_name\n');
+    senders.receive({ type: 'identity.policy.updated', data } as IdentityEvent);
+    yield Buffer.from('Ada\n');
+  }
+  const stored = await upload(sender, request, content());
+  await expect(stored.start()).rejects.toMatchObject({ status: 409 });
+  await stored.fail();
+  expect((await get(path)).body.data).toMatchObject([{ status: 'failed' }]);
+  const again = await upload(sender, request, Readable.from([Buffer.from('first_name\nAda\n')]));
+  expect((await again.start()).answer.status).toBe('pending');
+});
+
 test('An upload whose expiry cannot be planned leaves no import behind', async () => {
   const { database } = crm().context;
   const sender = callerIn(await tenantId());
   const enqueue = () => Promise.reject(new Error('the queue is away'));
   const imports = createRecords(importKind, database);
-  const upload = createUpload({ imports, database, jobs: { enqueue } as never });
-  const request = {
-    resource: 'contacts',
-    encoding: 'auto',
-    delimiter: 'auto',
-    duplicates: 'skip',
-    dry_run: false,
-    file_name: null,
-    announcedBytes: undefined,
-  } as const;
+  const upload = createUpload({
+    imports,
+    database,
+    jobs: { enqueue } as never,
+    senders: new UploadSenders(),
+  });
   const content = Readable.from([Buffer.from('first_name\nAda\n')]);
   await expect(upload(sender, request, content)).rejects.toThrow('the queue is away');
   expect((await get(path)).body.meta.total).toBe(0);

@@ -1,7 +1,8 @@
 import { type IdentityEvent, revocationTarget } from '@tessera/contracts';
 import type { Logger } from '@tessera/http-kit';
 import type { Database } from '../../database.ts';
-import type { ImportPrincipal } from './import-caller.ts';
+import type { Caller } from '../../http.ts';
+import { type ImportPrincipal, principalOf } from './import-caller.ts';
 import { endImport } from './imports.repository.ts';
 
 /** An import that has not ended, and its sender. */
@@ -26,7 +27,9 @@ export const endsAccess = (
   switch (event.type) {
     case 'identity.policy.updated': {
       const { tenant_id: tenant, user_ids } = event.data;
-      return tenant === tenant_id && (user_ids === null || user_ids.includes(principal.id));
+      // The rights of a client are its scopes.
+      if (tenant !== tenant_id || principal.type === 'client') return false;
+      return user_ids === null || user_ids.includes(principal.id);
     }
     case 'identity.user.deactivated':
       return isUser(principal, event.data.user_id);
@@ -43,6 +46,44 @@ export const endsAccess = (
   }
 };
 
+/** The sender of a file that is being uploaded. */
+export interface UploadSender {
+  /** Whether the sender may have lost access since the upload began. */
+  readonly hasLostAccess: boolean;
+  /** Ends the upload. */
+  end(): void;
+}
+
+/** The senders of the files that this process receives: their imports do not exist until the file has arrived. */
+export class UploadSenders {
+  readonly #senders = new Set<{
+    readonly tenant_id: string;
+    readonly principal: ImportPrincipal;
+    hasLostAccess: boolean;
+  }>();
+
+  /** Adds the sender of an upload that begins. */
+  add(caller: Caller): UploadSender {
+    const sender = {
+      tenant_id: caller.tenantId,
+      principal: principalOf(caller),
+      hasLostAccess: false,
+      end: () => {
+        this.#senders.delete(sender);
+      },
+    };
+    this.#senders.add(sender);
+    return sender;
+  }
+
+  /** Notes which senders an event affects. */
+  receive(event: IdentityEvent): void {
+    for (const sender of this.#senders) {
+      if (endsAccess(event, sender)) sender.hasLostAccess = true;
+    }
+  }
+}
+
 const REASON = 'The permissions of the sender changed. Send the remaining rows again.';
 
 /** Cancels the imports of all tenants whose senders an event affects. */
@@ -53,18 +94,22 @@ export const cancelAffected = async (
   const { rows } = await pool.query<UnfinishedImport>(
     'SELECT tenant_id, id, principal FROM tenant_crm.unfinished_imports()',
   );
-  for (const found of rows) {
-    if (!endsAccess(event, found)) continue;
-    await endImport(forTenant(found.tenant_id), found.id, 'cancelled', REASON);
-  }
+  const affected = rows.filter((found) => endsAccess(event, found));
+  const results = await Promise.allSettled(
+    affected.map(({ tenant_id, id }) => endImport(forTenant(tenant_id), id, 'cancelled', REASON)),
+  );
+  // One that cannot be cancelled must not keep the others running.
+  const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} imports still run`);
 };
 
 /** The listener for events of identity that cancels imports. */
 export const senderAccessListener =
-  (database: Pick<Database, 'pool' | 'forTenant'>, logger: Logger) =>
+  (database: Pick<Database, 'pool' | 'forTenant'>, senders: UploadSenders, logger: Logger) =>
   (event: IdentityEvent): void => {
+    senders.receive(event);
     if (event.type === 'identity.user.updated') return;
     cancelAffected(database, event).catch((err) =>
-      logger.error({ err, event: event.type }, 'imports were not checked after an event'),
+      logger.error({ err, event: event.type }, 'imports were not cancelled after an event'),
     );
   };

@@ -27,6 +27,7 @@ import {
   writeChunk,
 } from './imports.repository.ts';
 import { importJob, uploadExpiryJob } from './run-import.ts';
+import type { UploadSender, UploadSenders } from './sender-access.ts';
 import { type ImportTarget, importTargets } from './targets.ts';
 
 /** An upload that has not ended by then was interrupted. */
@@ -153,11 +154,25 @@ interface Dependencies {
   readonly imports: Imports;
   readonly database: Pick<Database, 'forTenant' | 'transaction'>;
   readonly jobs: JobQueue;
+  readonly senders: UploadSenders;
 }
 
-export const createUpload =
-  ({ imports, database, jobs }: Dependencies): Upload =>
-  async (caller, request, content) => {
+const lostAccess = (): HttpError =>
+  new HttpError(
+    409,
+    'conflict',
+    'Your permissions changed during the upload: send the file again.',
+  );
+
+/** Returns a function that stores a file; its import starts only if the sender has kept access meanwhile. */
+const storing =
+  ({ imports, database, jobs }: Dependencies) =>
+  async (
+    caller: Caller,
+    request: ImportRequest,
+    content: AsyncIterable<Buffer>,
+    sender: UploadSender,
+  ): Promise<StoredUpload> => {
     const { resource, duplicates, dry_run, file_name } = request;
     requirePermissions(caller, importTargets[resource], duplicates);
     const mapping = readMapping(request.mapping);
@@ -196,6 +211,8 @@ export const createUpload =
     const start = {
       name: 'start',
       rule: async ({ db: tx, row }: { db: typeof db; row: ImportRow }) => {
+        // Now that its import can be found, later events cancel it.
+        if (sender.hasLostAccess) throw lostAccess();
         if (row.status !== 'uploading') {
           throw new HttpError(409, 'conflict', 'The import was cancelled while it was uploaded.');
         }
@@ -209,3 +226,19 @@ export const createUpload =
       discard: () => removeImport(db, id),
     };
   };
+
+export const createUpload = (dependencies: Dependencies): Upload => {
+  const store = storing(dependencies);
+  return async (caller, request, content) => {
+    const sender = dependencies.senders.add(caller);
+    const stored = await store(caller, request, content, sender).catch((error: unknown) => {
+      sender.end();
+      throw error;
+    });
+    return {
+      start: () => stored.start().finally(() => sender.end()),
+      fail: () => stored.fail().finally(() => sender.end()),
+      discard: () => stored.discard().finally(() => sender.end()),
+    };
+  };
+};

@@ -127,7 +127,20 @@ export const reorders: ScaleScenario = {
     const pairs = ids
       .slice(0, half)
       .map((id, at): [string, string] => [id, ids[half + at] as string]);
-    const amount = CONCURRENT_MOVES * (options.smoke ? 1 : 20);
+    // Each pair is moved once: a move to the place where the task is changes nothing.
+    const amount = Math.min(
+      CONCURRENT_MOVES * (options.smoke ? 1 : 15),
+      Math.floor(pairs.length / 2),
+    );
+    const byHand = pairs.slice(0, amount);
+    const byRequest = pairs.slice(amount, 2 * amount);
+    const versions = async (): Promise<number> => {
+      const found = await database.query<{ sum: number }>(
+        'SELECT sum(version)::int AS sum FROM tenant_crm.tasks WHERE tenant_id = $1 AND id = ANY($2)',
+        [large.tenantId, byRequest.map(([moved]) => moved)],
+      );
+      return found.rows[0]?.sum ?? 0;
+    };
 
     const moveAll = async (): Promise<Load> => {
       const before = await system.cpu('crm');
@@ -136,7 +149,7 @@ export const reorders: ScaleScenario = {
         url: `${system.stack.crm.url}/api/crm/tasks/reorder`,
         method: 'POST',
         headers: { authorization: `Bearer ${large.token}`, 'content-type': 'application/json' },
-        variants: pairs.map(([task_id, after_id]) => ({
+        variants: byRequest.map(([task_id, after_id]) => ({
           body: JSON.stringify({ task_id, status: 'todo', after_id }),
         })),
         connections: CONCURRENT_MOVES,
@@ -150,7 +163,7 @@ export const reorders: ScaleScenario = {
       };
     };
     const moveAllByHand = async (): Promise<Load> => {
-      const waiting = Array.from({ length: amount }, (_none, at) => pairs[at % pairs.length]);
+      const waiting = [...byHand];
       const latencies: number[] = [];
       const started = performance.now();
       await Promise.all(
@@ -171,7 +184,12 @@ export const reorders: ScaleScenario = {
       };
     };
     const floor = await moveAllByHand();
+    const versionsBefore = await versions();
     const measured = await moveAll();
+    const moves = (await versions()) - versionsBefore;
+    if (moves !== amount) {
+      throw new UnexpectedResponses(`reorder: ${moves} of ${amount} requests moved a task`);
+    }
     const left = await database.query<{ tasks: number; places: number }>(
       `SELECT count(*)::int AS tasks, count(DISTINCT rank)::int AS places FROM tenant_crm.tasks
        WHERE tenant_id = $1 AND project_id = $2 AND status = 'todo' AND deleted_at IS NULL`,

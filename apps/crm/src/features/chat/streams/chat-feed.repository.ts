@@ -78,7 +78,7 @@ export interface FeedRequest {
   /** No later events than this one. */
   readonly upTo?: number;
   readonly limit: number;
-  /** Only events of these channels, and of the participation of this user. */
+  /** Only events of these channels, and of the participation of this user, whose channels may be deleted meanwhile. */
   readonly only?: { readonly channelIds: readonly string[]; readonly userId: string | null };
 }
 
@@ -86,7 +86,11 @@ const storedEvents = (db: TenantDb, request: FeedRequest): Promise<StoredEvent[]
   const { after, upTo = Number.MAX_SAFE_INTEGER, limit, only } = request;
   const condition = only
     ? sql`AND (channel_id = ANY(${only.channelIds}::uuid[])
-        OR type LIKE 'participant.%' AND payload ->> 'user_id' = ${only.userId}::text)`
+        OR type LIKE 'participant.%' AND payload ->> 'user_id' = ${only.userId}::text
+        OR type = 'channel.deleted' AND channel_id IN ${ownChannels({
+          tenantId: db.tenantId,
+          userUuid: only.userId,
+        })})`
     : empty;
   return db.query(sql`
     SELECT position, channel_id, type, payload FROM tenant_crm.chat_events

@@ -109,7 +109,8 @@ test('Streams miss nothing when the connection that listens is lost', async () =
   const path = await channel(ada);
   const stream = await open(ada, `${path}/stream`);
   await crm.context.pool.query(
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'crm chat'",
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE application_name = 'crm chat' AND datname = current_database()`,
   );
   for (const body of ['one', 'two', 'three']) await say(ada, path, body);
   await until(() => stream.names().length === 4);

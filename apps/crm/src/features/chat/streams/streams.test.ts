@@ -83,6 +83,19 @@ test('A stream that continues after any event gets exactly the later ones, while
   live.close();
 }, 60_000);
 
+test('A stream that continues gets the deletion of a channel meanwhile', async () => {
+  const ada = user();
+  const path = await channel({}, ada.headers);
+  const before = await streamOf(chat, ada.headers);
+  const lastId = before.events.at(-1)?.id as string;
+  before.close();
+  await remove(path, ada.headers).expect(204);
+  const stream = await streamOf(chat, ada.headers, lastId);
+  const { data } = await stream.next('channel.deleted');
+  expect(data).toEqual({ channel_id: path.split('/').at(-1) });
+  stream.close();
+});
+
 test('An event whose transaction commits late is neither lost nor sent twice', async () => {
   const ada = user();
   const [one, two] = [await channel({}, ada.headers), await channel({}, ada.headers)];
