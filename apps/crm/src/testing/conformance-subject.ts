@@ -67,6 +67,9 @@ export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => (
     // A message of the same channel.
     createMessage: () => ({ thread_root_id: undefined }),
     createReaction: reactionFields,
+    // Only owners appoint others.
+    createChannelParticipant: () => ({ role: 'member' }),
+    updateChannelParticipant: () => ({ role: 'member' }),
     createImport: () => ({ resource: 'contacts', mapping: '{}', file: 'first_name\nAda\n' }),
     batchContacts: batchOf({ first_name: 'Ada' }, 'notes'),
     batchCompanies: batchOf({ name: 'Engines' }, 'notes'),

@@ -84,6 +84,6 @@ export const sees = (page: Page, heading: string): Promise<void> =>
 export const reads = (page: Page, text: string | RegExp): Promise<void> =>
   page.getByText(text).first().waitFor();
 
-/** Waits until an account page is there, whichever it is. */
+/** Waits until any account page is there; some have a second navigation of that name. */
 export const seesAccount = (page: Page): Promise<void> =>
-  page.getByRole('navigation', { name: 'Account' }).waitFor();
+  page.getByRole('navigation', { name: 'Account' }).first().waitFor();
