@@ -152,7 +152,7 @@ export const reorders: ScaleScenario = {
         variants: byRequest.map(([task_id, after_id]) => ({
           body: JSON.stringify({ task_id, status: 'todo', after_id }),
         })),
-        connections: CONCURRENT_MOVES,
+        connections: Math.min(CONCURRENT_MOVES, amount),
         amount,
       });
       requireResponses('reorder', measured);
