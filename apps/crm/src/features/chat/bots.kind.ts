@@ -69,6 +69,7 @@ export const channelBot = declareKind({
   answer: named('ChannelBot', shape({ bot_id: reference('bots'), created_at: time() })),
   hidden: { channel_id: hidden<string>() },
   parent: { kind: channel, column: 'channel_id' },
+  locksParent: true,
   key: 'bot_id',
   sort: { created_at: 'created_at' },
   defaultSort: 'created_at',

@@ -1,7 +1,6 @@
 import type { Database } from '../../database.ts';
 import { createRecords } from '../../records/records.ts';
 import { type Bots, bot, type ChannelBots, channelBot } from './bots.kind.ts';
-import { createInTurn } from './channel-turns.ts';
 import { type ChannelService, createChannelService } from './channels.service.ts';
 import { createMessageService, type MessageService } from './messages.service.ts';
 import { type Participants, participant } from './participants.kind.ts';
@@ -19,9 +18,9 @@ export interface Chat {
 
 export const createChat = (database: Database): Chat => ({
   channels: createChannelService(database),
-  participants: createInTurn(participant, database),
+  participants: createRecords(participant, database),
   messages: createMessageService(database),
   reactions: createReactions(database),
   bots: createRecords(bot, database),
-  channelBots: createInTurn(channelBot, database),
+  channelBots: createRecords(channelBot, database),
 });

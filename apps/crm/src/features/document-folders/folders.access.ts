@@ -16,6 +16,17 @@ export const folderAccessDenied = (): HttpError =>
     'The folder does not exist, or you may not change what is in it.',
   );
 
+/** Whether a user has write access to one of these folders, an array in SQL. */
+const writesTo = (
+  { tenantId }: TenantDb,
+  userId: string | null,
+  folderIds: Prisma.Sql,
+): Prisma.Sql => sql`EXISTS (
+  SELECT FROM tenant_crm.document_folder_members
+  WHERE tenant_id = ${tenantId}::uuid AND user_id = ${userId}::uuid
+    AND folder_id = ANY(${folderIds}) AND access = 'write'
+)`;
+
 /**
  * Throws 403 unless the caller may change what is in a live folder: everybody if it belongs to the tenant, otherwise
  * callers with write access to it or to a folder above. The root, null, belongs to the tenant.
@@ -27,12 +38,9 @@ export const requireWritable = async (
 ): Promise<void> => {
   if (folderId === null) return;
   const [folder] = await db.query<{ writable: boolean }>(sql`
-    SELECT restricted_by = '{}' OR ${isSystemAdmin} OR EXISTS (
-      SELECT FROM tenant_crm.document_folder_members AS member
-      WHERE member.tenant_id = ${db.tenantId}::uuid AND member.user_id = ${userUuid}::uuid
-        AND member.folder_id = ANY(folder.restricted_by) AND member.access = 'write'
-    ) AS writable
-    FROM tenant_crm.document_folders AS folder
+    SELECT restricted_by = '{}' OR ${isSystemAdmin}
+      OR ${writesTo(db, userUuid, sql`restricted_by`)} AS writable
+    FROM tenant_crm.document_folders
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${folderId}::uuid AND deleted_at IS NULL`);
   if (!folder?.writable) throw folderAccessDenied();
 };
@@ -58,11 +66,8 @@ export const requireTreeWritable = async (
       FROM tenant_crm.document_folders AS folder JOIN tree ON folder.parent_id = tree.id
       WHERE folder.tenant_id = ${db.tenantId}::uuid ${live}
     )
-    SELECT id FROM tree WHERE restricted_by <> '{}' AND NOT EXISTS (
-      SELECT FROM tenant_crm.document_folder_members AS member
-      WHERE member.tenant_id = ${db.tenantId}::uuid AND member.user_id = ${userUuid}::uuid
-        AND member.folder_id = ANY(tree.restricted_by) AND member.access = 'write'
-    ) LIMIT 1`);
+    SELECT id FROM tree
+    WHERE restricted_by <> '{}' AND NOT ${writesTo(db, userUuid, sql`restricted_by`)} LIMIT 1`);
   if (refused.length > 0) throw folderAccessDenied();
 };
 

@@ -1,5 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
+import { outsideHidden } from '../../records/hidden-targets.ts';
 import type { HiddenHistory } from '../../records/history.ts';
 import type { Scope } from '../../records/kind.ts';
 import type { RecordRow } from '../../records/row.ts';
@@ -15,8 +16,14 @@ const ownFolders = ({ tenantId, userUuid }: FolderViewer): Prisma.Sql => sql`ARR
   WHERE tenant_id = ${tenantId}::uuid AND user_id = ${userUuid}::uuid
 )`;
 
-/** The ids of the folders that the caller may not see, deleted ones included, as a subquery. */
-const hiddenFolders = (caller: FolderViewer): Prisma.Sql => sql`(
+/**
+ * The ids of the folders that the caller may not see, deleted ones included, as a subquery. Undefined for system
+ * administrators, who see all folders.
+ */
+const hiddenFolders = (caller: FolderViewer): Prisma.Sql | undefined =>
+  caller.isSystemAdmin
+    ? undefined
+    : sql`(
   SELECT id FROM tenant_crm.document_folders
   WHERE tenant_id = ${caller.tenantId}::uuid AND restricted_by <> '{}'
     AND NOT restricted_by && ${ownFolders(caller)}
@@ -38,20 +45,19 @@ export const visibleFolders = (caller: FolderViewer): Scope<RecordRow> => {
 };
 
 /** The history of records in folders leaves out what they were in a folder that the caller may not see. */
-export const historyInFolders = (caller: FolderViewer): HiddenHistory | undefined =>
-  caller.isSystemAdmin ? undefined : { field: 'folder_id', hidden: hiddenFolders(caller) };
+export const historyInFolders = (caller: FolderViewer): HiddenHistory | undefined => {
+  const hidden = hiddenFolders(caller);
+  return hidden && { field: 'folder_id', hidden };
+};
 
 /**
  * The records of another table that are in no folder, or in one that the caller may see. The table needs a nullable
  * column `folder_id` and `keep_count('tenant_crm.<table>', 'folder_id')`, so that the totals of its lists stay exact.
  */
-export const inVisibleFolders = (caller: FolderViewer, table: string): Scope<RecordRow> => {
-  if (caller.isSystemAdmin) return {};
-  return {
-    condition: sql`folder_id IS NULL OR folder_id NOT IN ${hiddenFolders(caller)}`,
-    excluded: sql`
-      SELECT coalesce(sum(count), 0)::int FROM tenant_crm.record_counts
-      WHERE tenant_id = ${caller.tenantId}::uuid AND table_name = ${table}
-        AND scope_column = 'folder_id' AND scope_id IN ${hiddenFolders(caller)}`,
-  };
-};
+export const inVisibleFolders = (caller: FolderViewer, table: string): Scope<RecordRow> =>
+  outsideHidden({
+    tenantId: caller.tenantId,
+    table,
+    column: 'folder_id',
+    hidden: hiddenFolders(caller),
+  });

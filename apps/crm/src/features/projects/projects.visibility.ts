@@ -1,5 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
+import { outsideHidden } from '../../records/hidden-targets.ts';
 import type { HiddenHistory } from '../../records/history.ts';
 import type { Scope } from '../../records/kind.ts';
 import type { RecordRow } from '../../records/row.ts';
@@ -53,14 +54,10 @@ export const historyInProjects = (caller: ProjectViewer): HiddenHistory | undefi
 export const inVisibleProjects = (
   caller: ProjectViewer,
   table: string,
-): Pick<Scope<RecordRow>, 'condition' | 'excluded'> => {
-  const hidden = hiddenProjects(caller);
-  if (!hidden) return {};
-  return {
-    condition: sql`project_id IS NULL OR project_id NOT IN ${hidden}`,
-    excluded: sql`
-      SELECT coalesce(sum(count), 0)::int FROM tenant_crm.record_counts
-      WHERE tenant_id = ${caller.tenantId}::uuid AND table_name = ${table}
-        AND scope_column = 'project_id' AND scope_id IN ${hidden}`,
-  };
-};
+): Pick<Scope<RecordRow>, 'condition' | 'excluded'> =>
+  outsideHidden({
+    tenantId: caller.tenantId,
+    table,
+    column: 'project_id',
+    hidden: hiddenProjects(caller),
+  });

@@ -1,0 +1,32 @@
+import { Prisma } from '../generated/prisma/client.ts';
+import type { Scope } from './kind.ts';
+import type { RecordRow } from './row.ts';
+
+const { raw, sql } = Prisma;
+
+/** A nullable reference of a table, and the records that a caller may not see, by which the table's are hidden. */
+interface HiddenTargets {
+  readonly tenantId: string;
+  readonly table: string;
+  /** The column of the reference. It needs `keep_count`, so that the totals of lists stay exact. */
+  readonly column: string;
+  /** The ids of the hidden records, as a subquery; undefined if all are visible. */
+  readonly hidden: Prisma.Sql | undefined;
+}
+
+/** The scope of the records that refer to none of the hidden records. */
+export const outsideHidden = ({
+  tenantId,
+  table,
+  column,
+  hidden,
+}: HiddenTargets): Pick<Scope<RecordRow>, 'condition' | 'excluded'> => {
+  if (!hidden) return {};
+  return {
+    condition: sql`${raw(column)} IS NULL OR ${raw(column)} NOT IN ${hidden}`,
+    excluded: sql`
+      SELECT coalesce(sum(count), 0)::int FROM tenant_crm.record_counts
+      WHERE tenant_id = ${tenantId}::uuid AND table_name = ${table}
+        AND scope_column = ${column} AND scope_id IN ${hidden}`,
+  };
+};
