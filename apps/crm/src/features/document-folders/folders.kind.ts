@@ -1,9 +1,9 @@
 import { bool, clearable, described, named, shape, uuid } from '@tessera/fields';
+import { fileName } from '../../files/file-names.ts';
 import { equals, timeFilters, timeSort } from '../../records/filters.ts';
 import { answerOf, declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { hidden } from '../../records/row.ts';
-import { fileName } from '../documents/file-names.ts';
 import { inRoot } from './folders.filters.ts';
 import {
   checkFolderChange,

@@ -8,7 +8,6 @@ import {
   matching,
   named,
   nullable,
-  oneOf,
   partial,
   rawText,
   type Shape,
@@ -18,7 +17,9 @@ import {
   uuid,
   withDefault,
 } from '@tessera/fields';
+import { fileName } from '../../files/file-names.ts';
 import type { Files, UploadedFile } from '../../files/files.ts';
+import { scanStatus } from '../../files/scan-status.ts';
 import { equals, has, timeFilters, timeSort } from '../../records/filters.ts';
 import { declareKind, type TypesOf } from '../../records/kind.ts';
 import type { Records } from '../../records/records.ts';
@@ -32,7 +33,6 @@ import {
   createDocument,
   keepVersions,
 } from './documents.rules.ts';
-import { fileName } from './file-names.ts';
 
 export const DocumentFields = shape({
   name: described(fileName(), 'The name under which it is downloaded', 'Offer.pdf'),
@@ -69,10 +69,7 @@ const Document = named(
     ...complete(DocumentFields).fields,
     current_version: described(int(1, 2 ** 31 - 1), 'The number of the version that is downloaded'),
     ...FileFields,
-    scan_status: described(
-      oneOf('not_scanned', 'pending', 'clean', 'infected'),
-      'A document is not served while it is `pending` or if it is `infected`.',
-    ),
+    scan_status: scanStatus,
     user_id: described(nullable(uuid()), 'Who created it; null for a client application'),
     created_at: time(),
     updated_at: time(),

@@ -9,6 +9,7 @@ import {
   withDefault,
 } from '@tessera/fields';
 import { type Exports, fileBody, fileResponse, type RouteTable } from '@tessera/http-kit';
+import { fileName, safeName } from '../../files/file-names.ts';
 import { record, route } from '../../http.ts';
 import { createFrame } from '../../records/route-frame.ts';
 import { recordRoutes } from '../../records/routes.ts';
@@ -16,7 +17,6 @@ import { acceptedVersions, changeProblems, tagged } from '../../records/versions
 import { documentFolder } from '../document-folders/folders.kind.ts';
 import { document } from './documents.kind.ts';
 import type { DocumentService } from './documents.service.ts';
-import { fileName, safeName } from './file-names.ts';
 import { documentVersion } from './versions.kind.ts';
 
 const Form = shape({

@@ -8,6 +8,7 @@ import { shape, uuid } from '@tessera/fields';
 import { HttpError, invalidField, notFound, type ServedFile } from '@tessera/http-kit';
 import type { Database, TenantDb } from '../../database.ts';
 import type { Files, Upload } from '../../files/files.ts';
+import { requireServable } from '../../files/scan-status.ts';
 import type { Caller } from '../../http.ts';
 import type { AnswerOf } from '../../records/kind.ts';
 import type { Versioned } from '../../records/records.ts';
@@ -112,12 +113,6 @@ export const purgeHandler = ({
 const lockTree = (db: TenantDb, mode: 'exclusive' | 'shared'): Promise<void> =>
   lockUntilEnd(db, `document folders ${db.tenantId}`, mode);
 
-const refusals: Readonly<Record<string, () => HttpError>> = {
-  pending: () => new HttpError(409, 'scan_pending', 'The file is being scanned. Try again later.'),
-  infected: () =>
-    new HttpError(409, 'file_quarantined', 'The file contains malware and is not served.'),
-};
-
 /** A 404 for an id in a body is a 422 of its field. */
 const named =
   (field: string) =>
@@ -197,8 +192,7 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
 
     async download(caller, id, number) {
       const { answer } = await documents.get(caller, id);
-      const refusal = refusals[answer.scan_status];
-      if (refusal) throw refusal();
+      requireServable(answer.scan_status);
       const db = database.forTenant(caller.tenantId);
       const found = await findVersion(db, id, number ?? answer.current_version);
       if (!found) throw notFound('The version');
