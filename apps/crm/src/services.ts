@@ -68,7 +68,14 @@ export const createServices = (context: Context): Services => {
   const projects = createRecords(project, database);
   const imports = createRecords(importKind, database);
   const { maxBytes, defaultQuota } = config.files;
-  const files = createFiles({ database, store: fileStore, jobs, maxBytes, defaultQuota });
+  const files = createFiles({
+    database,
+    store: fileStore,
+    jobs,
+    maxBytes,
+    defaultQuota,
+    onNewContent: [],
+  });
   jobs.register(fileRemovalHandler({ database, store: fileStore }));
   jobs.register(purgeHandler({ database, files }));
   jobs.register(importHandler({ database, logger }));

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Vault } from '@tessera/vault';
-import { decrypt, encrypt, sealedRange } from './encryption.ts';
+import { decrypt, encrypt, sealedRange, sealedSize } from './encryption.ts';
 import type { ByteRange, ObjectId, ObjectPage, ObjectStore } from './object-store.ts';
 
 /** What is known of a file once it is stored. */
@@ -48,6 +48,8 @@ export interface FileStore {
   get(file: FileContent, range?: ByteRange): Promise<Readable>;
   /** Whether the store has the file. */
   has(object: ObjectId): Promise<boolean>;
+  /** Whether the store has the file, with as many bytes as it must have. Does not read them. */
+  isIntact(file: FileContent): Promise<boolean>;
   /** See `ObjectStore.delete`. */
   delete(object: ObjectId): Promise<void>;
   /** See `ObjectStore.list`. */
@@ -97,6 +99,11 @@ export const createFileStore = (objects: ObjectStore, vault: Vault | undefined):
     const plain = Readable.from(decrypt(sealed, key, { range, size }), { objectMode: false });
     // A stream that is closed before it was read does not close its source.
     return plain.once('close', () => sealed.destroy());
+  },
+
+  async isIntact({ tenantId, id, size, sealedKey }) {
+    const found = await objects.head({ tenantId, id });
+    return found?.size === (sealedKey ? sealedSize(size) : size);
   },
 
   async has(object) {

@@ -6,10 +6,11 @@ export interface SealedColumn {
   readonly table: string;
   /** The column with the sealed values; null values are skipped. */
   readonly column: string;
-  /** The column that is the primary key. */
-  readonly id: string;
-  readonly type: 'text' | 'uuid';
-  /** The purpose that the value of the row with this id was sealed for. */
+  /** The columns of the primary key with their types, in their order. */
+  readonly key: Readonly<Record<string, 'text' | 'uuid'>>;
+  /** The column whose value the sealed value is bound to. */
+  readonly boundTo: string;
+  /** The purpose that a value was sealed for, by the value of `boundTo`. */
   readonly purposeOf: (id: string) => string;
 }
 
@@ -19,40 +20,59 @@ export interface Queryable {
 }
 
 interface Row {
+  /** The values of the primary key. */
+  readonly key: readonly string[];
   readonly id: string;
   readonly sealed: Buffer;
 }
 
+const statementsFor = ({ schema, table, column, key, boundTo }: SealedColumn) => {
+  const columns = Object.entries(key);
+  const names = columns.map(([name]) => name).join(', ');
+  const last = columns.map(([, type], index) => `($2::text[])[${index + 1}]::${type}`).join(', ');
+  const page = (condition: string) => `
+    SELECT ARRAY[${columns.map(([name]) => `${name}::text`).join(', ')}] AS key,
+      ${boundTo}::text AS id, ${column} AS sealed
+    FROM ${schema}.${table} WHERE ${column} IS NOT NULL ${condition} ORDER BY ${names} LIMIT $1`;
+  const batch = columns.map((_, index) => `key_${index}`);
+  return {
+    firstPage: page(''),
+    nextPage: page(`AND (${names}) > (${last})`),
+    // Skips values that have changed since they were read.
+    update: `UPDATE ${schema}.${table} SET ${column} = batch.renewed
+      FROM unnest($1::bytea[], $2::bytea[], ${batch.map((_, index) => `$${index + 3}::text[]`).join(', ')})
+        AS batch (old, renewed, ${batch.join(', ')})
+      WHERE ${columns.map(([name, type], index) => `${table}.${name} = batch.key_${index}::${type}`).join(' AND ')}
+        AND ${table}.${column} = batch.old`,
+  };
+};
+
 const resealColumn = async (
   pool: Queryable,
   vault: Vault,
-  { schema, table, column, id, type, purposeOf }: SealedColumn,
+  sealedColumn: SealedColumn,
   batch: number,
 ): Promise<number> => {
-  const page = `SELECT ${id}::text AS id, ${column} AS sealed FROM ${schema}.${table}
-    WHERE ${column} IS NOT NULL AND ($1::text IS NULL OR ${id} > ($1::text)::${type}) ORDER BY ${id} LIMIT $2`;
-  // Skips values that have changed since they were read.
-  const update = `UPDATE ${schema}.${table} SET ${column} = batch.renewed
-    FROM unnest($1::text[], $2::bytea[], $3::bytea[]) AS batch (id, old, renewed)
-    WHERE ${table}.${id}::text = batch.id AND ${table}.${column} = batch.old`;
+  const { firstPage, nextPage, update } = statementsFor(sealedColumn);
   let resealed = 0;
-  let last: string | null = null;
+  let last: Row | undefined;
   for (;;) {
-    const rows = (await pool.query(page, [last, batch])).rows as Row[];
-    const outdated = rows.flatMap((row) => {
-      const renewed = vault.renew(row.sealed, purposeOf(row.id));
-      return renewed ? [{ ...row, renewed }] : [];
+    const page = last ? pool.query(nextPage, [batch, last.key]) : pool.query(firstPage, [batch]);
+    const rows = (await page).rows as Row[];
+    const outdated = rows.flatMap(({ key, id, sealed }) => {
+      const renewed = vault.renew(sealed, sealedColumn.purposeOf(id));
+      return renewed ? [{ key, sealed, renewed }] : [];
     });
     if (outdated.length > 0) {
       const { rowCount } = await pool.query(update, [
-        outdated.map((row) => row.id),
         outdated.map(({ sealed }) => sealed),
         outdated.map(({ renewed }) => renewed),
+        ...Object.keys(sealedColumn.key).map((_, index) => outdated.map(({ key }) => key[index])),
       ]);
       resealed += rowCount ?? 0;
     }
     if (rows.length < batch) return resealed;
-    last = rows.at(-1)?.id ?? null;
+    last = rows.at(-1);
   }
 };
 

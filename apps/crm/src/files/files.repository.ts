@@ -1,4 +1,5 @@
 import type { StoredFile } from '@tessera/file-store';
+import { v7 as uuidv7 } from 'uuid';
 import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
@@ -6,9 +7,26 @@ const { sql } = Prisma;
 
 /** A stored content, as it is needed to read it. */
 export interface Content {
-  readonly id: string;
+  readonly object_id: string;
   readonly size: number;
   readonly sealed_key: Buffer | null;
+}
+
+/** A content after a reference was added to it. */
+export interface Referred {
+  readonly id: string;
+  /** The object that has the bytes. */
+  readonly object_id: string;
+  /** Whether this is the first reference. */
+  readonly is_new: boolean;
+}
+
+/** A stored object with the media type of its content. */
+export interface NewObject extends StoredFile {
+  readonly id: string;
+  readonly type: string;
+  /** The object of the same bytes that this one replaces; null if there is none. */
+  readonly replaces: string | null;
 }
 
 const oneFile = (db: TenantDb, id: string): Prisma.Sql =>
@@ -58,14 +76,29 @@ export const deletePending = async (db: TenantDb, id: string): Promise<void> => 
   await db.query(sql`DELETE FROM tenant_crm.pending_files WHERE ${oneFile(db, id)}`);
 };
 
-/** Adds a reference to the content with these bytes, which is the given one if the tenant has no other. */
-export const addContent = async (db: TenantDb, id: string, file: StoredFile): Promise<string> => {
-  const [row] = await db.query<{ id: string }>(sql`
-    INSERT INTO tenant_crm.file_contents AS content (tenant_id, id, sha256, size, sealed_key, reference_count)
-    VALUES (${db.tenantId}::uuid, ${id}::uuid, ${file.sha256}, ${file.size}::bigint, ${file.sealedKey}::bytea, 1)
-    ON CONFLICT (tenant_id, sha256) DO UPDATE SET reference_count = content.reference_count + 1
-    RETURNING id`);
-  return row?.id ?? id;
+/** Adds a reference to the content with these bytes, which is created with the object if there is none. */
+export const addContent = async (db: TenantDb, object: NewObject): Promise<Referred> => {
+  const { id, sha256, size, type, sealedKey, replaces } = object;
+  const [row] = await db.query<Referred>(sql`
+    INSERT INTO tenant_crm.file_contents AS content
+      (tenant_id, id, object_id, sha256, size, type, sealed_key, reference_count)
+    VALUES (${db.tenantId}::uuid, ${uuidv7()}::uuid, ${id}::uuid, ${sha256}, ${size}::bigint, ${type},
+      ${sealedKey}::bytea, 1)
+    ON CONFLICT (tenant_id, sha256) DO UPDATE SET
+      reference_count = content.reference_count + 1,
+      object_id = CASE WHEN content.object_id = ${replaces}::uuid THEN excluded.object_id ELSE content.object_id END,
+      sealed_key = CASE WHEN content.object_id = ${replaces}::uuid THEN excluded.sealed_key ELSE content.sealed_key END
+    RETURNING id, object_id, reference_count = 1 AS is_new`);
+  if (!row) throw new Error('The content was not stored.');
+  return row;
+};
+
+/** The content with these bytes; undefined if there is none. */
+export const findContentOf = async (db: TenantDb, sha256: string): Promise<Content | undefined> => {
+  const [row] = await db.query<Content>(sql`
+    SELECT object_id, size, sealed_key FROM tenant_crm.file_contents
+    WHERE tenant_id = ${db.tenantId}::uuid AND sha256 = ${sha256}`);
+  return row;
 };
 
 /** Adds a reference to a content that has one already. */
@@ -88,12 +121,12 @@ export const removeReferences = async (
   return db.query<Content>(sql`
     DELETE FROM tenant_crm.file_contents
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[]) AND reference_count = 0
-    RETURNING id, size, sealed_key`);
+    RETURNING object_id, size, sealed_key`);
 };
 
 /** The content; undefined if there is none. */
 export const findContent = async (db: TenantDb, id: string): Promise<Content | undefined> => {
   const [row] = await db.query<Content>(sql`
-    SELECT id, size, sealed_key FROM tenant_crm.file_contents WHERE ${oneFile(db, id)}`);
+    SELECT object_id, size, sealed_key FROM tenant_crm.file_contents WHERE ${oneFile(db, id)}`);
   return row;
 };

@@ -17,6 +17,7 @@ import {
   addReference,
   deletePending,
   findContent,
+  findContentOf,
   insertAbandoned,
   insertPending,
   markAbandoned,
@@ -35,7 +36,21 @@ export const fileRemovalJob = defineJob('file_removal', shape({ tenant_id: uuid(
 export interface UploadedFile extends StoredFile {
   /** The id of the object. */
   readonly id: string;
+  /** The object of the same bytes that this one replaces, because it is missing or not encrypted. */
+  readonly replaces: string | null;
 }
+
+/** A content that a record refers to for the first time. */
+export interface NewContent {
+  readonly contentId: string;
+  /** The media type, detected from the content. */
+  readonly type: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** Runs in the transaction in which a content is first referred to, and can enqueue jobs for it. */
+export type NewContentHook = (db: TenantDb, content: NewContent) => Promise<void>;
 
 /** The content of an upload, as http-kit hands it over. */
 export interface Upload {
@@ -51,8 +66,10 @@ export interface Files {
    * in between, the file is deleted later. Throws 413 beyond the quota, and the error of the content.
    */
   store<R>(tenantId: string, upload: Upload, save: (file: UploadedFile) => Promise<R>): Promise<R>;
-  /** Makes a record of the transaction refer to an uploaded file; returns the id of the content. */
-  refer(db: TenantDb, file: UploadedFile): Promise<string>;
+  /**
+   * Makes a record of the transaction refer to an uploaded file of the media type; returns the id of the content.
+   */
+  refer(db: TenantDb, file: UploadedFile, type: string): Promise<string>;
   /** Makes another record of the transaction refer to a content. */
   referAgain(db: TenantDb, contentId: string): Promise<void>;
   /** Ends references in the transaction; contents without any are deleted after it. */
@@ -69,6 +86,8 @@ interface Dependencies {
   readonly maxBytes: number;
   /** The quota of tenants that have none of their own, in bytes; undefined for no limit. */
   readonly defaultQuota: number | undefined;
+  /** Called in this order for each new content. */
+  readonly onNewContent: readonly NewContentHook[];
 }
 
 /** The handler of `fileRemovalJob`. */
@@ -89,6 +108,7 @@ export const createFiles = ({
   jobs,
   maxBytes,
   defaultQuota,
+  onNewContent,
 }: Dependencies): Files => {
   const quotaOf = (own: number | null): number => own ?? defaultQuota ?? Number.POSITIVE_INFINITY;
 
@@ -103,6 +123,24 @@ export const createFiles = ({
     await jobs.enqueue(db, fileRemovalJob, { tenant_id: db.tenantId, id });
   };
 
+  /**
+   * The object that has the same bytes but is to be replaced: it is missing or damaged, or the file is encrypted and it
+   * is not.
+   */
+  const findReplaced = async (db: TenantDb, file: StoredFile): Promise<string | null> => {
+    const known = await findContentOf(db, file.sha256);
+    if (!known) return null;
+    const { object_id: id, sealed_key: sealedKey } = known;
+    if (file.sealedKey && !sealedKey) return id;
+    const isIntact = await store.isIntact({
+      tenantId: db.tenantId,
+      id,
+      size: known.size,
+      sealedKey,
+    });
+    return isIntact ? null : id;
+  };
+
   const write = async (
     db: TenantDb,
     id: string,
@@ -114,7 +152,9 @@ export const createFiles = ({
     const object = { tenantId: db.tenantId, id };
     try {
       const stored = await store.put(object, content, { maxBytes: Math.min(maxBytes, left) });
-      return { id, size: stored.size, sha256: stored.sha256, sealedKey: stored.sealedKey };
+      const replaces = await findReplaced(db, stored);
+      const { size, sha256, sealedKey } = stored;
+      return { id, size, sha256, sealedKey, replaces };
     } catch (error) {
       if (error instanceof FileTooLarge && error.maxBytes === left) throw quotaExceeded(left);
       if (error instanceof HttpError || error instanceof FileTooLarge) throw error;
@@ -140,19 +180,22 @@ export const createFiles = ({
       }
     },
 
-    async refer(db, file) {
+    async refer(db, file, type) {
       if (!(await takePending(db, file.id))) {
         throw new HttpError(408, 'request_timeout', 'The upload took too long.');
       }
-      const contentId = await addContent(db, file.id, file);
-      if (contentId !== file.id) {
-        await remove(db, file.id);
-        return contentId;
+      const { id, sha256, size, sealedKey, replaces } = file;
+      const content = await addContent(db, { id, sha256, size, sealedKey, replaces, type });
+      if (!content.is_new) {
+        if (content.object_id !== id) await remove(db, id);
+        else if (replaces) await remove(db, replaces);
+        return content.id;
       }
       const { bytes, quota_bytes } = await addUsage(db, file.size);
       const quota = quotaOf(quota_bytes);
       if (bytes > quota) throw quotaExceeded(Math.max(0, quota - (bytes - file.size)));
-      return contentId;
+      for (const hook of onNewContent) await hook(db, { contentId: content.id, type, size });
+      return content.id;
     },
 
     referAgain: addReference,
@@ -161,7 +204,7 @@ export const createFiles = ({
       const removed = await removeReferences(db, contentIds);
       if (removed.length === 0) return;
       await addUsage(db, -removed.reduce((sum, { size }) => sum + size, 0));
-      for (const { id } of removed) await remove(db, id);
+      for (const { object_id: objectId } of removed) await remove(db, objectId);
     },
 
     async open(db, contentId, range) {
@@ -169,7 +212,7 @@ export const createFiles = ({
       if (!found) throw fileUnavailable(new Error(`There is no content ${contentId}.`));
       const file = {
         tenantId: db.tenantId,
-        id: found.id,
+        id: found.object_id,
         size: found.size,
         sealedKey: found.sealed_key,
       };

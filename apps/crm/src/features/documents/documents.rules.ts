@@ -38,7 +38,7 @@ export const createDocument = async (
 ) => {
   const { folder_id: folderId = null, type, file, files } = input;
   await requireWritable(db, caller, folderId);
-  const contentId = await files.refer(db, file);
+  const contentId = await files.refer(db, file, type);
   return { ...columnsOf(contentId, type, file), current_version: 1, user_id: caller.userUuid };
 };
 
@@ -52,7 +52,7 @@ export const addVersion = async ({
   readonly body: { readonly files: Files; readonly file: UploadedFile; readonly type: string };
 }) => {
   await requireWritable(db, caller, row.folder_id);
-  const contentId = await files.refer(db, file);
+  const contentId = await files.refer(db, file, type);
   const current_version = row.current_version + 1;
   return { ...columnsOf(contentId, type, file), current_version };
 };

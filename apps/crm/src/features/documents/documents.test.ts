@@ -18,10 +18,10 @@ const putContent = (id: string, content: string) =>
 const contents = async (content: string) =>
   (
     await crm().context.pool.query(
-      'SELECT tenant_id, id, reference_count AS count FROM tenant_crm.file_contents WHERE sha256 = $1',
+      'SELECT tenant_id, object_id, reference_count AS count FROM tenant_crm.file_contents WHERE sha256 = $1',
       [sha256(content)],
     )
-  ).rows as { tenant_id: string; id: string; count: number }[];
+  ).rows as { tenant_id: string; object_id: string; count: number }[];
 
 test('A document is uploaded with its fields, listed, found by name and downloaded', async () => {
   const { body } = await upload({
@@ -207,7 +207,7 @@ test('A deleted document is restored with its versions, or deleted for good afte
 
   const { pool, fileStore } = crm().context;
   const [stored] = await contents(content);
-  const object = { tenantId: stored?.tenant_id ?? '', id: stored?.id ?? '' };
+  const object = { tenantId: stored?.tenant_id ?? '', id: stored?.object_id ?? '' };
   expect(await fileStore.has(object)).toBe(true);
   await pool.query(
     "UPDATE tenant_crm.documents SET deleted_at = deleted_at - interval '30 days' WHERE id = $1",
