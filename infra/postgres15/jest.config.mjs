@@ -5,8 +5,8 @@ if (process.env.TEST_POSTGRES_BINARIES === undefined) {
 }
 
 /**
- * What depends on PostgreSQL most: the tables, functions and statements of CRM's core, row-level security,
- * migrations, and bulk loads. CI runs the tests of the features on PostgreSQL 15 with partitioned tables.
+ * What depends on PostgreSQL most: CRM's tables and their functions, row-level security, migrations, and bulk loads. CI
+ * runs the tests of records and features on PostgreSQL 15 with partitioned tables.
  */
 export default {
   ...base,
@@ -14,7 +14,6 @@ export default {
   testMatch: [
     '<rootDir>/apps/crm/src/row-level-security.test.ts',
     '<rootDir>/apps/crm/src/tables/**/*.test.ts',
-    '<rootDir>/apps/crm/src/records/**/*.test.ts',
     '<rootDir>/packages/database-kit/src/**/*.test.ts',
     '<rootDir>/packages/local-stack/src/test-database.test.ts',
     '<rootDir>/packages/seeding/src/bulk-load.test.ts',
