@@ -101,6 +101,7 @@ try {
   await step('Unit files', units);
   await follow('Proxy');
   await follow('First administrator');
+  await follow("CRM's client at identity");
   await follow('Verification');
   await step('Accounts and activity', () =>
     shell.run(

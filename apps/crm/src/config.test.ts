@@ -19,7 +19,7 @@ test('few settings are required', () => {
       readUrl: undefined,
       rowSecurity: true,
     },
-    identity: { url: needed.IDENTITY_URL, timeoutMs: 2000 },
+    identity: { url: needed.IDENTITY_URL, timeoutMs: 2000, client: undefined },
     streamsPerCaller: 20,
     systemTokens: [],
     keyEncryptionKeys: [],
@@ -31,6 +31,16 @@ test('few settings are required', () => {
     trustedProxies: 0,
     limits: { principal: 600, address: 6000, service: 60_000 },
   });
+});
+
+test('the client at identity needs an id and a secret', () => {
+  const [id, secret] = [{ IDENTITY_CLIENT_ID: 'crm' }, { IDENTITY_CLIENT_SECRET: 'x' }];
+  expect(readConfig({ ...needed, ...id, ...secret }).identity.client).toEqual({
+    id: 'crm',
+    secret: 'x',
+  });
+  expect(() => readConfig({ ...needed, ...id })).toThrow('lacks IDENTITY_CLIENT_SECRET');
+  expect(() => readConfig({ ...needed, ...secret })).toThrow('lacks IDENTITY_CLIENT_ID');
 });
 
 test('local development listens on loopback unless configured otherwise', () => {

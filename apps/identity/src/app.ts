@@ -35,6 +35,7 @@ import { personalDataRoutes } from './features/personal-data/personal-data.route
 import { pictureRoutes } from './features/picture/picture.routes.ts';
 import { pinRoutes } from './features/pin/pin.routes.ts';
 import { policyRoutes } from './features/policies/policies.routes.ts';
+import { principalRoutes } from './features/principals/principals.routes.ts';
 import { profileRoutes } from './features/profile/profile.routes.ts';
 import { reauthenticationRoutes } from './features/reauthentication/reauthentication.routes.ts';
 import { confirmationRoutes } from './features/registration/confirmation.routes.ts';
@@ -159,7 +160,7 @@ const routesOf = (context: Context, limits: Limits): RouteGroups => ({
     ...pictureRoutes(context.pictures),
     ...emailChangeRoutes(context.emailChanges),
   },
-  Policies: policyRoutes(context.policies),
+  Policies: { ...policyRoutes(context.policies), ...principalRoutes(context.principals) },
   'Service accounts': {
     ...serviceAccountRoutes(context.serviceAccounts),
     ...apiKeyRoutes(context.apiKeys),

@@ -38,6 +38,8 @@ import { PictureService } from './features/picture/picture.service.ts';
 import { PinRepository } from './features/pin/pin.repository.ts';
 import { PinService } from './features/pin/pin.service.ts';
 import { PoliciesService } from './features/policies/policies.service.ts';
+import { PrincipalsRepository } from './features/principals/principals.repository.ts';
+import { PrincipalsService } from './features/principals/principals.service.ts';
 import { ProfileRepository } from './features/profile/profile.repository.ts';
 import { ProfileService } from './features/profile/profile.service.ts';
 import { ReauthenticationRepository } from './features/reauthentication/reauthentication.repository.ts';
@@ -272,6 +274,7 @@ export const createServices = (parts: Parts) => {
       changes: attempts.picture,
     }),
     policies: new PoliciesService(me),
+    principals: new PrincipalsService(new PrincipalsRepository(database)),
     members,
     memberships: new MembershipsService({
       repository: new MembershipsRepository(database),

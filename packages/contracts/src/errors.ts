@@ -96,6 +96,8 @@ export const errorCodes = {
   crm_not_configured: 'No CRM is configured in identity.',
   crm_unavailable: 'CRM is unavailable; `Retry-After` is the number of seconds to wait.',
   crm_failed: 'CRM sent an invalid response.',
+  identity_client_not_configured:
+    'The service has no client at identity, which this feature requires.',
   identity_unavailable:
     'Identity is unavailable. The token may still be valid, so do not sign out.',
   database_unavailable:

@@ -13,6 +13,12 @@ export {
   PrincipalTenant,
   parsePrincipal,
 } from './caller/principal.ts';
+export {
+  type PrincipalRights,
+  PrincipalRightsPayload,
+  parsePrincipalRights,
+  principalType,
+} from './caller/principal-rights.ts';
 export { Deployment, type DeploymentPayload, pullRequestOf } from './deployment.ts';
 export { type ErrorCode, errorCodes, isErrorCode, oauthErrorCodes } from './errors.ts';
 export { asyncapiDocument, deadLetterTopic } from './events/asyncapi.ts';

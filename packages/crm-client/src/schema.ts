@@ -3221,7 +3221,7 @@ export interface components {
             /** @description Of the content */
             sha256: string;
             /**
-             * @description A document is not served while it is `pending` or if it is `infected`.
+             * @description A file is not served while it is `pending` or if it is `infected`.
              * @enum {unknown}
              */
             scan_status: "not_scanned" | "pending" | "clean" | "infected";

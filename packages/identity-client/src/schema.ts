@@ -1268,6 +1268,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tenants/{tenantId}/rights": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the current rights of a principal in a tenant, for services
+         * @description For services that act for somebody who is not present. `active` is false if the principal is unknown, deactivated or not a member of the tenant, if the tenant is not active, or if the API key is not valid; the answer does not say which. The policies of a client are its scopes.
+         */
+        get: operations["getPrincipalRights"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tenants/{tenantId}/service-accounts": {
         parameters: {
             query?: never;
@@ -3029,6 +3049,13 @@ export interface components {
             policies_version: number | null;
             /** Format: date-time */
             expires_at: string;
+        };
+        PrincipalRights: {
+            active: boolean;
+            tenant_slug: string | null;
+            is_system_admin: boolean;
+            policies: components["schemas"]["Policy"][];
+            scopes?: string[];
         };
         PrincipalTenant: {
             /** Format: uuid */
@@ -7814,6 +7841,69 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getPrincipalRights: {
+        parameters: {
+            query: {
+                /** @description The id of a user, or of a client */
+                id: string;
+                type: "user" | "service_account" | "client";
+                /** @description The API key that a service account acts with: it must be valid, and its scopes limit the policies. */
+                token_id?: string;
+            };
+            header?: {
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                tenantId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        success: true;
+                        data: components["schemas"]["PrincipalRights"];
+                        message?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or the tenant is suspended */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];

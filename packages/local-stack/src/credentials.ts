@@ -14,6 +14,12 @@ interface Member extends SignIn {
   readonly tenant_slug: string;
 }
 
+interface SystemApplication {
+  readonly client_id: string;
+  readonly client_secret: string;
+  readonly scope: string;
+}
+
 interface Client {
   readonly client_id: string;
   /** Null for a public client. */
@@ -30,11 +36,9 @@ export interface LocalSystem {
   readonly viewer: Member;
   readonly person: Member;
   readonly other_owner: Member;
-  readonly system_application: {
-    readonly client_id: string;
-    readonly client_secret: string;
-    readonly scope: string;
-  };
+  readonly system_application: SystemApplication;
+  /** The client by which CRM asks identity for the rights of users who are not present. */
+  readonly crm_client: SystemApplication;
   readonly clients: {
     readonly admin_panel: Client;
     readonly mobile_app: Client;
@@ -45,6 +49,12 @@ export interface LocalSystem {
 const secret = (): string => randomBytes(32).toString('base64url');
 /** A random password with all required kinds of characters; hexadecimal digits spell no name. */
 const password = (): string => `${randomBytes(12).toString('hex')}-aA1`;
+
+const newCrmClient = (): SystemApplication => ({
+  client_id: 'crm',
+  client_secret: secret(),
+  scope: 'identity.principals.view',
+});
 
 const newSystem = (urls: Pick<LocalSystem, 'identity_url' | 'crm_url'>): LocalSystem => {
   const acme = { tenant_id: uuidv7(), tenant_slug: 'acme' };
@@ -76,6 +86,7 @@ const newSystem = (urls: Pick<LocalSystem, 'identity_url' | 'crm_url'>): LocalSy
         'tenant.*.crm.contacts.*',
       ].join(' '),
     },
+    crm_client: newCrmClient(),
     clients: {
       admin_panel: {
         client_id: 'admin-panel',
@@ -108,7 +119,12 @@ const member = ({ user_id, email, password, tenant_slug }: Member, name: string,
 
 /** The input of `identity-admin seed`. */
 export const seedOf = (system: LocalSystem): object => {
-  const { administrator, owner, viewer, person, other_owner, system_application, clients } = system;
+  const { administrator, owner, viewer, person, other_owner, clients } = system;
+  const application = ({ scope, ...of }: SystemApplication, name: string) => ({
+    ...of,
+    name,
+    scopes: scope.split(' '),
+  });
   const client = (of: Client, name: string, tenant_slug?: string) => ({
     ...of,
     name,
@@ -137,12 +153,8 @@ export const seedOf = (system: LocalSystem): object => {
       member(other_owner, 'Otto', 'owner'),
     ],
     system_applications: [
-      {
-        client_id: system_application.client_id,
-        client_secret: system_application.client_secret,
-        name: 'CI pipeline',
-        scopes: system_application.scope.split(' '),
-      },
+      application(system.system_application, 'CI pipeline'),
+      application(system.crm_client, 'CRM'),
     ],
     clients: [
       client(clients.admin_panel, 'Admin panel'),
@@ -178,13 +190,15 @@ export const localSystem = async (
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const file = path.join(directory, 'local.json');
   const known = await readIfThere<LocalSystem>(file);
-  if (known) {
+  // Earlier releases created no client for CRM.
+  if (known?.crm_client) {
     const system = { ...known, ...urls };
     await writePrivately(file, system);
     return system;
   }
   const draft = path.join(directory, 'local.draft.json');
-  const system = { ...((await readIfThere<LocalSystem>(draft)) ?? newSystem(urls)), ...urls };
+  const begun = known ?? (await readIfThere<LocalSystem>(draft)) ?? newSystem(urls);
+  const system = { ...begun, crm_client: begun.crm_client ?? newCrmClient(), ...urls };
   await writePrivately(draft, system);
   await seed(seedOf(system));
   await rename(draft, file);

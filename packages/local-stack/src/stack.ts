@@ -128,20 +128,22 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
       CRM_SYSTEM_TOKEN: systemToken,
       MAIL_DIRECTORY: mailDirectory(directory),
     };
+    const system = await localSystem(directory, urls, (document) => {
+      options.onStep?.("Migrating identity's database and creating accounts");
+      return seedIdentity(from, identityEnvironment, document);
+    });
     const crmEnvironment = {
       ...common,
       ...options.environmentOf?.crm,
       PORT: `${crmPort}`,
       DATABASE_URL: await postgres.createDatabase('crm'),
       IDENTITY_URL: urls.identity_url,
+      IDENTITY_CLIENT_ID: system.crm_client.client_id,
+      IDENTITY_CLIENT_SECRET: system.crm_client.client_secret,
       KEY_ENCRYPTION_KEYS: await keyEncryptionKeys(directory, 'crm-keys.json'),
       FILE_STORE_PATH: path.join(directory, 'files'),
       SYSTEM_TOKENS: systemToken,
     };
-    const system = await localSystem(directory, urls, (document) => {
-      options.onStep?.("Migrating identity's database and creating accounts");
-      return seedIdentity(from, identityEnvironment, document);
-    });
     const app = (name: 'identity' | 'crm', environment: Record<string, string>, url: string) =>
       application({ name, from, environment, url, log: path.join(logs, `${name}.log`) });
     const identity = app('identity', identityEnvironment, urls.identity_url);

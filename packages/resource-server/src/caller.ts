@@ -83,6 +83,29 @@ export class GatedCaller<Permission extends string = string> implements Caller<P
   }
 }
 
+/** A principal who is not present, as a caller: with the rights that it has now. */
+export interface ActiveCaller {
+  readonly service: string;
+  readonly principal: Principal;
+  readonly tenant: Principal['tenants'][number];
+  readonly scopes: Rights;
+  readonly policies: Rights;
+}
+
+/** Creates the caller in whose name a service acts for a principal who is not present. */
+export const callerFor = <Permission extends string>({
+  service,
+  principal,
+  tenant,
+  scopes,
+  policies,
+}: ActiveCaller): GatedCaller<Permission> => {
+  const authenticated = { principal, scopes };
+  const caller = new GatedCaller<Permission>({ service, token: '', authenticated, tenant });
+  caller.setPolicies(policies);
+  return caller;
+};
+
 /** The id of the caller's user, for rules that need one; throws 403 `user_required` if there is none (decision C21). */
 export const requireUser = ({ userUuid }: Pick<Caller, 'userUuid'>): string => {
   if (userUuid !== null) return userUuid;

@@ -33,6 +33,26 @@ export const errorOf = (answer: Exclude<Answer<unknown>, { outcome: 'answered' }
   }
 };
 
+/** 503: the service cannot ask identity for the rights of somebody who is not present. */
+export const clientNotConfigured = (): HttpError =>
+  new HttpError(
+    503,
+    'identity_client_not_configured',
+    'This service has no client at identity, which this feature requires.',
+  );
+
+/** 503: identity does not say what somebody who is not present may do. */
+export const rightsUnknown = (
+  answer: Exclude<Answer<unknown>, { outcome: 'answered' }>,
+): HttpError => {
+  if (answer.outcome === 'throttled') return identityUnavailable(answer.retryAfter);
+  const cause =
+    answer.outcome === 'unavailable'
+      ? answer.cause
+      : new Error(`Identity does not accept the client of this service (${answer.outcome}).`);
+  return identityUnavailable('1', cause);
+};
+
 const tenantForbidden = (message: string): HttpError =>
   new HttpError(403, 'tenant_forbidden', message);
 

@@ -1,8 +1,8 @@
 import { createPrincipal } from '@tessera/contracts';
-import { GatedCaller } from './caller.ts';
+import { callerFor, GatedCaller } from './caller.ts';
 import { authorizeWith } from './gate.ts';
 import type { ResourceServer } from './resource-server.ts';
-import { nothing } from './rights.ts';
+import { everything, nothing } from './rights.ts';
 import { resolveTenant } from './tenant.ts';
 
 /** The caller that every request comes from. */
@@ -22,12 +22,13 @@ export const createFakeResourceServer = <Permission extends string = string>(
   service: string,
   { userId, tenantId, isAdmin }: FakeCaller,
 ): ResourceServer<Permission> => {
+  const tenant = { id: tenantId, slug: 'local', name: 'Local', plan: null, is_active: true };
   const principal = createPrincipal({
     id: userId,
     name: 'Fake caller',
     tenant_id: tenantId,
     is_system_admin: isAdmin,
-    tenants: [{ id: tenantId, slug: 'local', name: 'Local', plan: null, is_active: true }],
+    tenants: [tenant],
   });
   return {
     gate: {
@@ -42,6 +43,19 @@ export const createFakeResourceServer = <Permission extends string = string>(
     },
     stream: () => 'none',
     onEvent: () => undefined,
+    canAskRights: true,
+    async rightsOf(actor) {
+      if (actor.id !== userId || actor.tenantId !== tenantId) return { state: 'inactive' };
+      const policies = isAdmin ? everything : nothing;
+      const caller = callerFor<Permission>({
+        service,
+        principal,
+        tenant,
+        scopes: everything,
+        policies,
+      });
+      return { state: 'active', caller };
+    },
     start: async () => undefined,
     stop: async () => undefined,
   };

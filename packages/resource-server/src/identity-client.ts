@@ -4,8 +4,10 @@ import {
   isErrorCode,
   type Policies,
   type Principal,
+  type PrincipalRights,
   parsePolicies,
   parsePrincipal,
+  parsePrincipalRights,
 } from '@tessera/contracts';
 import { readBounded } from '@tessera/outbound-http';
 
@@ -21,11 +23,38 @@ export type Answer<T> =
   /** No answer within the time limit, or one that is malformed. */
   | { readonly outcome: 'unavailable'; readonly cause: unknown };
 
+/** A principal who is not present, and the tenant in which it would act. */
+export interface AbsentPrincipal {
+  readonly tenantId: string;
+  /** The id of a user, or of a client. */
+  readonly id: string;
+  readonly type: Principal['type'];
+  /** The API key that a service account acted with: it must still be valid, and its scopes limit the rights. */
+  readonly tokenId?: string | null;
+}
+
+/** An access token of the service's own client. */
+export interface ClientToken {
+  readonly token: string;
+  /** Seconds. */
+  readonly expiresIn: number;
+}
+
+/** The service's own client at identity. */
+export interface ClientCredentials {
+  readonly id: string;
+  readonly secret: string;
+}
+
 export interface IdentityClient {
   /** `GET /api/user` for the presented token; `tenant` is the slug in `X-Tenant`. */
   principal(token: string, tenant?: string): Promise<Answer<Principal>>;
   /** `GET /api/policies`: the caller's effective policies in the token's tenant. */
   policies(token: string): Promise<Answer<Policies>>;
+  /** A token for the service itself (RFC 6749 section 4.4); rejected if the client is unknown or disabled. */
+  clientToken(client: ClientCredentials, scope: string): Promise<Answer<ClientToken>>;
+  /** What a principal may do now, asked with a token of the service itself; `inactive` if it cannot act. */
+  rights(principal: AbsentPrincipal, token: string): Promise<Answer<PrincipalRights | 'inactive'>>;
   /** The keys that identity signs with (RFC 7517). */
   keys(): Promise<Answer<readonly JsonWebKey[]>>;
 }
@@ -89,17 +118,30 @@ const parseKeys = (body: unknown): readonly JsonWebKey[] | null => {
   return keys.filter((key) => typeof key === 'object' && key !== null);
 };
 
+const parseClientToken = (body: unknown): ClientToken | null => {
+  const { access_token: token, expires_in: expiresIn } = Object(body) as Record<string, unknown>;
+  const isValid = typeof token === 'string' && /^[\x21-\x7e]+$/.test(token);
+  return isValid && typeof expiresIn === 'number' ? { token, expiresIn } : null;
+};
+
+const rightsPath = ({ tenantId, id, type, tokenId }: AbsentPrincipal): string => {
+  const query = new URLSearchParams({ id, type });
+  // Tokens of people end when they are renewed, which says nothing about their rights.
+  if (type === 'service_account' && tokenId) query.set('token_id', tokenId);
+  return `/api/tenants/${tenantId}/rights?${query}`;
+};
+
 /** Creates a client of identity that reuses connections, follows no redirects, and never throws. */
 export const createIdentityClient = ({ url, timeoutMs }: IdentityClientOptions): IdentityClient => {
   const base = url.replace(/\/+$/, '');
-  const get = async <T>(
+  const send = async <T>(
     path: string,
     parse: (body: unknown) => T | null,
-    headers: Readonly<Record<string, string>> = {},
+    request: RequestInit,
   ): Promise<Answer<T>> => {
     try {
       const response = await fetch(base + path, {
-        headers: { accept: 'application/json', ...headers },
+        ...request,
         redirect: 'manual',
         signal: AbortSignal.timeout(timeoutMs),
       });
@@ -108,6 +150,12 @@ export const createIdentityClient = ({ url, timeoutMs }: IdentityClientOptions):
       return { outcome: 'unavailable', cause };
     }
   };
+  const get = <T>(
+    path: string,
+    parse: (body: unknown) => T | null,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer<T>> =>
+    send(path, parse, { headers: { accept: 'application/json', ...headers } });
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
   return {
     principal: (token, tenant) =>
@@ -116,6 +164,18 @@ export const createIdentityClient = ({ url, timeoutMs }: IdentityClientOptions):
         ...(tenant !== undefined && { 'x-tenant': tenant }),
       }),
     policies: (token) => get('/api/policies', parsePolicies, bearer(token)),
+    clientToken: ({ id, secret }, scope) =>
+      send('/api/oauth/token', parseClientToken, {
+        method: 'POST',
+        headers: { accept: 'application/json' },
+        body: new URLSearchParams({
+          grant_type: 'client_credentials',
+          client_id: id,
+          client_secret: secret,
+          scope,
+        }),
+      }),
+    rights: (principal, token) => get(rightsPath(principal), parsePrincipalRights, bearer(token)),
     keys: () => get('/.well-known/jwks.json', parseKeys),
   };
 };

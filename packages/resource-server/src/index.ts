@@ -1,5 +1,6 @@
+export type { AbsentActor, CurrentRights } from './absent-principals.ts';
 export { type Caller, GatedCaller, requireUser } from './caller.ts';
-export { identityUnavailable, invalidToken, scopeDenied } from './errors.ts';
+export { clientNotConfigured, identityUnavailable, invalidToken, scopeDenied } from './errors.ts';
 export { createFakeResourceServer, type FakeCaller } from './fake-resource-server.ts';
 export {
   createResourceServer,

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { eventTypes, type IdentityEvent, parseEvent } from '@tessera/contracts';
 import { type Consumption, consume } from '@tessera/event-bus';
 import type { Gate, Logger } from '@tessera/http-kit';
+import { type AbsentActor, AbsentPrincipals, type CurrentRights } from './absent-principals.ts';
 import type { GatedCaller } from './caller.ts';
 import { CallerWatches } from './caller-watches.ts';
 import { applyEvent } from './events.ts';
 import { createGate } from './gate.ts';
-import { createIdentityClient } from './identity-client.ts';
+import { type ClientCredentials, createIdentityClient } from './identity-client.ts';
 import { PolicyCache } from './policy-cache.ts';
 import { PrincipalCache } from './principal-cache.ts';
 import { SignatureVerifier } from './signature-verifier.ts';
@@ -16,7 +17,12 @@ export interface ResourceServerOptions {
   /** The service's name in permissions (`tenant.<slug>.<service>.<permission>`) and at the broker: `crm`. */
   readonly service: string;
   /** Where identity answers, and how long it may take for a whole answer. */
-  readonly identity: { readonly url: string; readonly timeoutMs: number };
+  readonly identity: {
+    readonly url: string;
+    readonly timeoutMs: number;
+    /** The service's own client, by which it learns the rights of principals who are not present. */
+    readonly client?: ClientCredentials | undefined;
+  };
   /** Kafka brokers (`host:port`) with identity's events; without any, no event reports changes. */
   readonly kafkaBrokers: readonly string[];
   /** How long answers of identity are kept at most, in milliseconds. */
@@ -37,6 +43,13 @@ export interface ResourceServer<Permission extends string = string> {
    * it again after a fault, what a listener does must be harmless if repeated (decision E3).
    */
   onEvent(listener: (event: IdentityEvent) => void): void;
+  /** Whether the service has a client at identity, which `rightsOf` requires. */
+  readonly canAskRights: boolean;
+  /**
+   * What a principal may do now who is not present, such as the creator of an expiring link or the sender of an import.
+   * Cached as callers are, and invalidated by the same events. `unknown` must not be treated as allowed.
+   */
+  rightsOf(actor: AbsentActor): Promise<CurrentRights<Permission>>;
   /** Starts to consume events; succeeds even if the broker or identity is unavailable. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -71,6 +84,15 @@ export const createResourceServer = <Permission extends string = string>(
     lifetime: lifetimes.policies,
   });
 
+  const absent = new AbsentPrincipals({
+    service,
+    identity: client,
+    client: identity.client,
+    stream,
+    clock,
+    lifetime: lifetimes.principals,
+  });
+
   const watches = new CallerWatches(clock);
   const checkAll = (): void => watches.principalsChanged(() => true);
   let polling: NodeJS.Timeout | undefined;
@@ -92,12 +114,14 @@ export const createResourceServer = <Permission extends string = string>(
           principals: {
             evict(affects) {
               principals.evict(affects);
+              absent.cache?.evict(affects);
               watches.principalsChanged(affects);
             },
           },
           policies: {
             evict(change) {
               policies.evict(change);
+              absent.cache?.evictPolicies(change);
               watches.policiesChanged(change);
             },
           },
@@ -108,6 +132,7 @@ export const createResourceServer = <Permission extends string = string>(
       onConnected() {
         principals.evictAll();
         policies.evictAll();
+        absent.cache?.evictAll();
         checkAll();
       },
     });
@@ -116,6 +141,8 @@ export const createResourceServer = <Permission extends string = string>(
     gate: createGate({ service, principals, policies, watches }),
     stream,
     onEvent: (listener) => void listeners.push(listener),
+    canAskRights: identity.client !== undefined,
+    rightsOf: (actor) => absent.rightsOf(actor) as Promise<CurrentRights<Permission>>,
     async start() {
       if (kafkaBrokers.length > 0) consumption = consumeEvents();
       // No event reports what changes while the broker is unavailable.

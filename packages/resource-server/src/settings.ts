@@ -1,4 +1,4 @@
-import { described, int, type OutOf, withDefault } from '@tessera/fields';
+import { described, int, type OutOf, optional, rawText, withDefault } from '@tessera/fields';
 import { serviceUrl } from '@tessera/http-kit';
 
 /** The environment variables for requests to identity, for `readSettings` of http-kit. */
@@ -11,6 +11,14 @@ export const identityVariables = {
     withDefault(int(1, 60_000), 2000),
     'Timeout for a complete response of identity, in milliseconds.',
   ),
+  IDENTITY_CLIENT_ID: described(
+    optional(rawText(200)),
+    'The system application at identity with the scope `identity.principals.view`, by which the service learns the rights of users who are not present. Features that need it answer 503 without it.',
+  ),
+  IDENTITY_CLIENT_SECRET: described(
+    optional(rawText(500)),
+    'The secret of IDENTITY_CLIENT_ID; required with it.',
+  ),
   POLICY_CACHE_TTL: described(
     withDefault(int(0, 86_400), 3600),
     'Maximum time that policies are cached, in seconds.',
@@ -21,9 +29,27 @@ export const identityVariables = {
   ),
 } as const;
 
-/** The options of `createResourceServer` that these variables set. */
+/** Throws if only one of the two variables is set. */
+const clientOf = ({
+  IDENTITY_CLIENT_ID: id,
+  IDENTITY_CLIENT_SECRET: secret,
+}: OutOf<typeof identityVariables>) => {
+  if (id === undefined && secret === undefined) return undefined;
+  if (id !== undefined && secret !== undefined) return { id, secret };
+  const [missing, given] =
+    id === undefined
+      ? ['IDENTITY_CLIENT_ID', 'IDENTITY_CLIENT_SECRET']
+      : ['IDENTITY_CLIENT_SECRET', 'IDENTITY_CLIENT_ID'];
+  throw new Error(`The configuration lacks ${missing}, which ${given} needs.`);
+};
+
+/** The options of `createResourceServer` that these variables set. Throws if they contradict each other. */
 export const identitySettings = (read: OutOf<typeof identityVariables>) => ({
-  identity: { url: read.IDENTITY_URL, timeoutMs: read.IDENTITY_TIMEOUT_MS },
+  identity: {
+    url: read.IDENTITY_URL,
+    timeoutMs: read.IDENTITY_TIMEOUT_MS,
+    client: clientOf(read),
+  },
   /** In milliseconds. */
   lifetimes: {
     policies: read.POLICY_CACHE_TTL * 1000,

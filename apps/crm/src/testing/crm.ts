@@ -6,7 +6,11 @@ import { type CrmPermission, crmPermissions } from '@tessera/contracts';
 import { migrate } from '@tessera/database-kit';
 import { listen, type RouteGroups } from '@tessera/http-kit';
 import { freshDatabase } from '@tessera/local-stack';
-import { IdentityStandIn, type PersonOptions } from '@tessera/resource-server/testing';
+import {
+  IdentityStandIn,
+  type PersonOptions,
+  STAND_IN_CLIENT,
+} from '@tessera/resource-server/testing';
 import type { Policy } from '@tessera/scope-matcher';
 import request, { type Agent } from 'supertest';
 import { createApp } from '../app.ts';
@@ -57,6 +61,8 @@ export const testEnvironment = (
   DATABASE_POOL_SIZE: '5',
   DATABASE_ROW_SECURITY: `${!onPartitions}`,
   IDENTITY_URL: identityUrl,
+  IDENTITY_CLIENT_ID: STAND_IN_CLIENT.id,
+  IDENTITY_CLIENT_SECRET: STAND_IN_CLIENT.secret,
   SYSTEM_TOKENS: SYSTEM_TOKEN,
   KEY_ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}`,
   FILE_STORE_PATH: join(tmpdir(), `crm-files-${process.pid}`),

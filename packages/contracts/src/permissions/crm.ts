@@ -33,6 +33,7 @@ export const crmPermissions = {
 
   ...record('documents', 'a document', 'documents'),
   'documents.export': 'Export the list of documents',
+  'documents.share': 'Create and end links by which anybody can download a document',
   ...record('document_folders', 'a document folder', 'document folders'),
   'document_folders.export': 'Export the list of document folders',
 

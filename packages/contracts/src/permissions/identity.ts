@@ -53,6 +53,7 @@ export const systemPermissions = {
   'identity.tenants.scaling.update': 'Change the scaling configuration of a tenant',
   'identity.tenants.scaling.delete': "Return a tenant to its plan's scaling configuration",
   'identity.tenants.services.list': 'List the services of all tenants',
+  'identity.principals.view': 'See what any principal may do in any tenant',
   'identity.service_health.view': 'See whether the services are healthy',
   'identity.users.list': 'List the users of the platform',
   'identity.users.view': 'See a user of the platform',

@@ -60,6 +60,7 @@ const others: Readonly<Record<Exclude<CrmPermission, ReadPermission | ChangePerm
   'leave_requests.export': 'admin',
   'leave_requests.review': 'admin',
   'documents.export': 'admin',
+  'documents.share': 'member',
   'document_folders.export': 'admin',
   'chat.access': 'viewer',
   'kb_articles.publish': 'admin',

@@ -47,6 +47,20 @@ const accessToken = (issuer: string): string =>
 const responses: Readonly<Record<string, (issuer: string) => object>> = {
   'GET /api/user': () => ({ success: true, data: fixedPrincipal() }),
   'GET /api/policies': () => ({ success: true, data: [{ action: '*', effect: 'allow' }] }),
+  [`GET /api/tenants/${tenant.id}/rights`]: () => ({
+    success: true,
+    data: {
+      active: true,
+      tenant_slug: tenant.slug,
+      is_system_admin: false,
+      policies: [{ action: '*', effect: 'allow' }],
+    },
+  }),
+  'POST /api/oauth/token': () => ({
+    access_token: 'identity-stub',
+    token_type: 'Bearer',
+    expires_in: YEAR_IN_SECONDS,
+  }),
   'GET /.well-known/jwks.json': () => jwks,
   'POST /oauth/token': (issuer) => ({
     access_token: accessToken(issuer),

@@ -24,7 +24,8 @@ test('the README shows the stand-in for identity as it is tested', async () => {
 test.each(Object.entries(identityVariables))(
   'the README describes the setting %s with its default',
   (name, { absent, json }) => {
-    const initial = absent ? `\`${json.default}\`` : 'required';
+    const byDefault = json.default === undefined ? 'none' : `\`${json.default}\``;
+    const initial = absent ? byDefault : 'required';
     expect(readme).toContain(`| \`${name}\` | ${initial} |`);
   },
 );

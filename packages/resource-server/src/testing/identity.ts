@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { createPrincipal, type Principal } from '@tessera/contracts';
 import { type Listening, listen } from '@tessera/http-kit';
 import type { Policy } from '@tessera/scope-matcher';
@@ -51,6 +52,11 @@ const send = (res: ServerResponse, { status, body, headers = {}, half }: Reply):
   res.write(body.slice(0, body.length / 2), () => half === 'cut' && res.destroy());
 };
 
+/** The client with which services ask for the rights of principals. */
+export const STAND_IN_CLIENT = { id: 'service', secret: 'the secret of the service' } as const;
+
+const RIGHTS_PATH = /^\/api\/tenants\/([^/]+)\/rights\?(.*)$/;
+
 const keyOf = (tenantId: string | null, userId: string): string => `${tenantId} ${userId}`;
 
 /** A stand-in for identity over HTTP: the routes that other services call, with any fault that a test needs. */
@@ -62,6 +68,9 @@ export class IdentityStandIn {
   readonly #people = new Map<string, Principal>();
   readonly #policies = new Map<string, readonly Policy[]>();
   readonly #versions = new Map<string | null, number>();
+  /** Who belongs to which tenant, present or not. */
+  readonly #members = new Map<string, Principal>();
+  readonly #clientTokens = new Set<string>();
   readonly #interceptors = new Map<string, Interceptor>();
   readonly #requests: IncomingMessage[] = [];
   /** The number of connections that were opened. */
@@ -88,6 +97,11 @@ export class IdentityStandIn {
     return `http://127.0.0.1:${this.#port}`;
   }
 
+  /** The number of requests for the rights of principals. */
+  get rightsRequests(): number {
+    return this.#requests.filter(({ url }) => RIGHTS_PATH.test(url ?? '')).length;
+  }
+
   /** The number of requests for a path. */
   count(path: string): number {
     return this.#requests.filter(({ url }) => url === path).length;
@@ -98,7 +112,7 @@ export class IdentityStandIn {
     return this.#requests.findLast(({ url }) => url === path)?.headers;
   }
 
-  /** Replaces the answers of a path, until `restore`. */
+  /** Replaces the answers of a path, or of all requests for `rights`, until `restore`. */
   intercept(path: string, interceptor: Interceptor): void {
     this.#interceptors.set(path, interceptor);
   }
@@ -130,6 +144,7 @@ export class IdentityStandIn {
     const claims = { sub: id, ...(principal.token_id && { jti: principal.token_id }) };
     const token = type === 'client' ? opaqueToken : this.signer.sign(claims, options);
     this.#people.set(token, principal);
+    this.#members.set(keyOf(tenantId, id), principal);
     this.#policies.set(keyOf(tenantId, id), policies);
     if (!this.#versions.has(tenantId)) this.#versions.set(tenantId, 1);
     return { id, token, headers: { authorization: `Bearer ${token}` }, principal };
@@ -137,7 +152,20 @@ export class IdentityStandIn {
 
   /** Changes the principal of a signed-in caller. */
   change({ token, principal }: Person, to: Partial<Principal>): void {
-    this.#people.set(token, { ...principal, ...to });
+    const changed = { ...principal, ...to };
+    this.#people.set(token, changed);
+    this.#members.set(keyOf(principal.tenant_id, principal.id), changed);
+  }
+
+  /** Ends the membership of a caller, or deactivates them. */
+  remove({ token, principal }: Person): void {
+    this.#people.delete(token);
+    this.#members.delete(keyOf(principal.tenant_id, principal.id));
+  }
+
+  /** Ends all tokens of the services' client. */
+  endClientTokens(): void {
+    this.#clientTokens.clear();
   }
 
   /** Changes a member's policies and returns the new version of the tenant's policies. */
@@ -155,18 +183,66 @@ export class IdentityStandIn {
 
   async #answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     this.#requests.push(req);
-    const usual = this.#usual(req);
-    const interceptor = this.#interceptors.get(req.url ?? '');
+    const usual =
+      req.url === '/api/oauth/token' ? this.#clientToken(await text(req)) : this.#usual(req);
+    const path = RIGHTS_PATH.test(req.url ?? '') ? 'rights' : (req.url ?? '');
+    const interceptor = this.#interceptors.get(path);
     send(res, interceptor ? await interceptor(usual) : usual);
   }
 
   #usual(req: IncomingMessage): Reply {
     if (req.url === '/.well-known/jwks.json') return json(200, { keys: [this.signer.jwk] });
-    const principal = this.#people.get(req.headers.authorization?.replace(/^Bearer /, '') ?? '');
+    const [, tenantId = '', query = ''] = RIGHTS_PATH.exec(req.url ?? '') ?? [];
+    const bearer = req.headers.authorization?.replace(/^Bearer /, '') ?? '';
+    if (tenantId !== '') {
+      if (!this.#clientTokens.has(bearer)) return refusal(401, 'unauthenticated');
+      return this.#rightsOf(tenantId, new URLSearchParams(query));
+    }
+    const principal = this.#people.get(bearer);
     if (!principal) return refusal(401, 'unauthenticated');
     if (req.url === '/api/policies') return this.#policiesOf(principal);
     if (req.url !== '/api/user') return refusal(404, 'not_found');
     return this.#userIn(principal, req.headers['x-tenant']?.toString());
+  }
+
+  #clientToken(form: string): Reply {
+    const given = new URLSearchParams(form);
+    const isClient =
+      given.get('client_id') === STAND_IN_CLIENT.id &&
+      given.get('client_secret') === STAND_IN_CLIENT.secret;
+    if (!isClient) return refusal(401, 'invalid_client');
+    const access_token = randomBytes(32).toString('base64url');
+    this.#clientTokens.add(access_token);
+    return json(200, { access_token, token_type: 'Bearer', expires_in: 3600 });
+  }
+
+  #rightsOf(tenantId: string, query: URLSearchParams): Reply {
+    const id = query.get('id') ?? '';
+    const type = query.get('type');
+    const token = query.get('token_id');
+    const known = this.#members.get(keyOf(tenantId, id)) ?? this.#members.get(keyOf(null, id));
+    const tenant =
+      known?.tenants.find((one) => one.id === tenantId) ??
+      [this.acme, this.globex].find((one) => one.id === tenantId && type === 'client');
+    const isHere = known?.type === type && tenant?.is_active === true;
+    const hasToken =
+      token === null || [...this.#people.values()].some((one) => one.token_id === token);
+    if (!known || !tenant || !isHere || !hasToken) {
+      return json(200, {
+        success: true,
+        data: { active: false, tenant_slug: null, is_system_admin: false, policies: [] },
+      });
+    }
+    const scopes = (known.scopes ?? []).map((action): Policy => ({ action, effect: 'allow' }));
+    const policies = this.#policies.get(keyOf(tenantId, id)) ?? [];
+    const data = {
+      active: true,
+      tenant_slug: tenant.slug,
+      is_system_admin: known.is_system_admin,
+      policies: type === 'client' ? scopes : policies,
+    };
+    const limits = token !== null && known.scopes ? { scopes: known.scopes } : {};
+    return json(200, { success: true, data: Object.assign(data, limits) });
   }
 
   #policiesOf({ tenant_id, id }: Principal): Reply {

@@ -15,7 +15,7 @@ import { until } from '@tessera/local-stack';
 import express from 'express';
 import type { Caller } from '../caller.ts';
 import { createResourceServer, type ResourceServer } from '../resource-server.ts';
-import type { IdentityStandIn } from './identity.ts';
+import { type IdentityStandIn, STAND_IN_CLIENT } from './identity.ts';
 
 const route = routesFor<Caller, string>();
 
@@ -97,6 +97,9 @@ export interface ProbeOptions {
   readonly kafkaBrokers?: readonly string[];
   readonly clock?: () => number;
   readonly timeoutMs?: number;
+  /** Whether the service has a client at identity. */
+  readonly hasClient?: boolean;
+  readonly clientSecret?: string;
 }
 
 export interface Answer {
@@ -116,9 +119,14 @@ export interface Probe {
 /** Starts a service whose routes answer with their caller. */
 export const startProbe = async (options: ProbeOptions): Promise<Probe> => {
   const { identity, kafkaBrokers = [], clock, timeoutMs = 2000 } = options;
+  const { hasClient = true, clientSecret: secret = STAND_IN_CLIENT.secret } = options;
   const resourceServer = createResourceServer({
     service: 'crm',
-    identity: { url: identity.url, timeoutMs },
+    identity: {
+      url: identity.url,
+      timeoutMs,
+      client: hasClient ? { id: STAND_IN_CLIENT.id, secret } : undefined,
+    },
     kafkaBrokers,
     lifetimes: { policies: 3_600_000, principals: 15_000 },
     logger: createLogger('crm', 'silent'),

@@ -15,6 +15,7 @@ export const de: PermissionTexts = {
     update: 'bearbeiten',
     delete: 'löschen',
     export: 'exportieren',
+    share: 'per Link teilen',
     review: 'genehmigen oder ablehnen',
     access: 'nutzen',
     publish: 'veröffentlichen',

@@ -16,6 +16,7 @@ export const en = {
     update: 'edit',
     delete: 'delete',
     export: 'export',
+    share: 'share by link',
     review: 'approve or reject',
     access: 'use',
     publish: 'publish',

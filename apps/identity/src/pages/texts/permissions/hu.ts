@@ -16,6 +16,7 @@ export const hu: PermissionTexts = {
     update: 'szerkesztés',
     delete: 'törlés',
     export: 'exportálás',
+    share: 'megosztás hivatkozással',
     review: 'jóváhagyás vagy elutasítás',
     access: 'használat',
     publish: 'közzététel',

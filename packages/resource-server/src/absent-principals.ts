@@ -1,0 +1,64 @@
+import type { HttpError } from '@tessera/http-kit';
+import type { GatedCaller } from './caller.ts';
+import { ClientTokens } from './client-token.ts';
+import { clientNotConfigured, rightsUnknown } from './errors.ts';
+import type { AbsentPrincipal, ClientCredentials, IdentityClient } from './identity-client.ts';
+import { RightsCache, type RightsCacheOptions } from './rights-cache.ts';
+
+/** Somebody who is not present, in whose name a service acts. */
+export interface AbsentActor extends AbsentPrincipal {
+  /** The administrator who acted as this user; must still be one. */
+  readonly impersonatorId?: string | null;
+}
+
+/** What identity says of somebody who is not present. */
+export type CurrentRights<Permission extends string = string> =
+  | { readonly state: 'active'; readonly caller: GatedCaller<Permission> }
+  /** They cannot act in the tenant: deactivated, not a member, tenant suspended, key revoked, or unknown. */
+  | { readonly state: 'inactive' }
+  /** Identity does not answer, or the service has no client there. The error is for the caller of the service. */
+  | { readonly state: 'unknown'; readonly error: HttpError };
+
+export interface AbsentPrincipalsOptions extends Omit<RightsCacheOptions, 'fetch'> {
+  readonly identity: Pick<IdentityClient, 'clientToken' | 'rights'>;
+  /** The service's own client; undefined if it has none. */
+  readonly client: ClientCredentials | undefined;
+}
+
+/** The current rights of principals who are not present, asked with the service's own client. */
+export class AbsentPrincipals {
+  /** Undefined if the service has no client. */
+  readonly #cache: RightsCache | undefined;
+
+  constructor({ identity, client, ...options }: AbsentPrincipalsOptions) {
+    if (!client) return;
+    const tokens = new ClientTokens({ client, identity, clock: options.clock });
+    this.#cache = new RightsCache({
+      ...options,
+      fetch: (principal) => tokens.using((token) => identity.rights(principal, token)),
+    });
+  }
+
+  /** The cache that events invalidate; undefined if the service has no client. */
+  get cache(): RightsCache | undefined {
+    return this.#cache;
+  }
+
+  async rightsOf({ impersonatorId, ...principal }: AbsentActor): Promise<CurrentRights> {
+    const rights = await this.#ask(principal);
+    if (rights.state !== 'active' || !impersonatorId) return rights;
+    const { tenantId } = principal;
+    const impersonator = await this.#ask({ tenantId, id: impersonatorId, type: 'user' });
+    if (impersonator.state === 'unknown') return impersonator;
+    const isAdmin = impersonator.state === 'active' && impersonator.caller.isSystemAdmin;
+    return isAdmin ? rights : { state: 'inactive' };
+  }
+
+  async #ask(principal: AbsentPrincipal): Promise<CurrentRights> {
+    if (!this.#cache) return { state: 'unknown', error: clientNotConfigured() };
+    const answer = await this.#cache.get(principal);
+    if (answer.outcome !== 'answered') return { state: 'unknown', error: rightsUnknown(answer) };
+    const { value: caller } = answer;
+    return caller ? { state: 'active', caller } : { state: 'inactive' };
+  }
+}
