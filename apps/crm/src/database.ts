@@ -3,6 +3,7 @@ import {
   createPool,
   createTenantDbs,
   memoryPositions,
+  type QueryOptions,
   Replica,
   redisPositions,
   type TenantDb,
@@ -11,7 +12,7 @@ import type { Logger } from '@tessera/http-kit';
 import type { Pool } from 'pg';
 import { TENANT_ROLE } from './row-level-security.ts';
 
-export type { TenantDb };
+export type { QueryOptions, TenantDb };
 
 /** The rows of all tenants. */
 export interface Database {

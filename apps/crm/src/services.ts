@@ -96,7 +96,7 @@ export const createServices = (context: Context): Services => {
     projects,
     projectMembers: createRecords(projectMember, database),
     tags: createTags(database),
-    tasks: createTasks(database, projects, logger),
+    tasks: createTasks(database, logger),
     timeEntries: createRecords(timeEntry, database),
     timelines: createTimelines(database),
     exports: new Exports({

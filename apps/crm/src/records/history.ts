@@ -65,9 +65,13 @@ export interface HiddenHistory {
 type Start = Pick<RecordChange, 'changed_at' | 'version'>;
 
 type Change = readonly [from: unknown, to: unknown];
-type Row = Omit<RecordChange, 'changes'> & { readonly changes: Readonly<Record<string, Change>> };
+/** A change as the table has it. */
+export type ChangeRow = Omit<RecordChange, 'changes'> & {
+  readonly changes: Readonly<Record<string, Change>>;
+};
 
-const presented = ({ changes, ...row }: Row): RecordChange => ({
+/** A change as responses show it. */
+export const presentChange = ({ changes, ...row }: ChangeRow): RecordChange => ({
   ...row,
   changes: Object.fromEntries(
     Object.entries(changes).map(([field, [from, to]]) => [field, { from, to }]),
@@ -79,27 +83,6 @@ const columns = raw(Object.keys(RecordChange.fields).join(', '));
 const changesOf = (db: TenantDb, { table, id }: RecordId): Prisma.Sql => sql`
   FROM ${raw(db.readSchema)}.record_changes
   WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ${table} AND record_id = ${id}::uuid`;
-
-/**
- * The latest changes of a record, newest first: at most `limit`, only those before `before`, and only those that
- * made one of the `versions`. The caller checks that the record may be seen. An index finds them, whatever the length of the history.
- */
-export const readChanges = async (
-  db: TenantDb,
-  record: RecordId,
-  {
-    limit,
-    before,
-    versions,
-  }: { readonly limit: number; readonly before?: Date; readonly versions?: readonly number[] },
-): Promise<RecordChange[]> => {
-  const earlier = before ? sql`AND changed_at < ${before}` : Prisma.empty;
-  const chosen = versions ? sql`AND version = ANY(${versions}::int[])` : Prisma.empty;
-  const rows = await db.read<Row>(sql`
-    SELECT ${columns} ${changesOf(db, record)} ${earlier} ${chosen}
-    ORDER BY changed_at DESC, version DESC LIMIT ${limit}`);
-  return rows.map(presented);
-};
 
 /** The latest change by which a record left a hidden one. */
 const lastHidden = async (
@@ -132,9 +115,11 @@ export const readHistory = (
     const found = sql`${changesOf(snapshot, record)} ${visible}`;
     const total = await readTotal(snapshot, sql`(SELECT count(*)::int ${found})`);
     const page = pageWithin({ page: asked, perPage }, total);
-    const rows = await snapshot.read<Row>(sql`
+    const rows = await snapshot.read<ChangeRow>(sql`
       SELECT ${columns} ${found}
       ORDER BY changed_at DESC, version DESC LIMIT ${perPage} OFFSET ${offsetOf(page, perPage)}`);
-    const shown = rows.map((row) => presented(isAt(row, start) ? { ...row, changes: {} } : row));
+    const shown = rows.map((row) =>
+      presentChange(isAt(row, start) ? { ...row, changes: {} } : row),
+    );
     return exactly({ perPage }, { rows: shown, page, total });
   });

@@ -1,4 +1,4 @@
-import type { TenantDb } from '../database.ts';
+import type { QueryOptions, TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 const { sql } = Prisma;
@@ -84,5 +84,9 @@ export const exactly = <R>(
   more: page * perPage < total,
 });
 
-export const readTotal = async (db: TenantDb, total: Prisma.Sql): Promise<number> =>
-  totalOf(await db.read<Counted<object>>(sql`SELECT ${total} AS ${totalColumn}`));
+export const readTotal = async (
+  db: TenantDb,
+  total: Prisma.Sql,
+  options?: QueryOptions,
+): Promise<number> =>
+  totalOf(await db.read<Counted<object>>(sql`SELECT ${total} AS ${totalColumn}`, options));

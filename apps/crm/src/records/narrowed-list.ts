@@ -1,5 +1,5 @@
 import { pageWithin } from '@tessera/http-kit';
-import type { TenantDb } from '../database.ts';
+import type { QueryOptions, TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import {
   type Counted,
@@ -66,11 +66,24 @@ const walk = (listing: Narrowed, window: Window): Prisma.Sql => {
 
 /** The number of hits: exact up to `COUNTED`. */
 const countOf = ({ table, live, narrowing, count }: Narrowed): Prisma.Sql => {
-  if (count === undefined) return sql`(SELECT count(*)::int FROM hits)`;
-  if (count !== 'by index') return count;
+  if (count !== 'by index') return sql`(SELECT count(*)::int FROM hits)`;
   return sql`(SELECT count(*)::int FROM (
     SELECT FROM ${table} WHERE ${live} AND ${narrowing} LIMIT ${COUNTED + 1}
   ) AS found)`;
+};
+
+/** The rows with the ids that a subquery returns. */
+const rowsOf = <R>(
+  db: TenantDb,
+  listing: Narrowed,
+  ids: Prisma.Sql,
+  options: QueryOptions = {},
+): Promise<R[]> => {
+  const { table, columns, tenant } = listing;
+  return db.read<R>(
+    sql`SELECT ${columns} FROM ${table} WHERE ${tenant} AND id = ANY(ARRAY(${ids})) ${ordered(listing)}`,
+    { byIndex: true, ...options },
+  );
 };
 
 interface Found<R> {
@@ -78,11 +91,17 @@ interface Found<R> {
   readonly rows: R[];
 }
 
-/** Runs a statement with the common table expressions `hits` and `counted`; `ids` are those of the rows. */
+/** The common table expressions `hits` and `counted`, and the ids of the rows to read. */
+interface Parts {
+  readonly hits: Prisma.Sql;
+  readonly count: Prisma.Sql;
+  readonly ids: Prisma.Sql;
+}
+
 const readFound = async <R>(
   db: TenantDb,
   listing: Narrowed,
-  { hits, count, ids }: { hits: Prisma.Sql; count: Prisma.Sql; ids: Prisma.Sql },
+  { hits, count, ids }: Parts,
 ): Promise<Found<R>> => {
   const { table, columns, tenant } = listing;
   // Without MATERIALIZED, the planner would read the list in its order and expect to find 25 hits soon, which takes
@@ -98,18 +117,34 @@ const readFound = async <R>(
   return { total: totalOf(rows), rows: rows.filter(({ id }) => id !== null) };
 };
 
-/**
- * The number of hits up to `COUNTED`, and the page if there are so few. If there are more: the rows of the page and
- * one more, as far as the first rows of the list have them.
- */
-const firstHits = <R>(db: TenantDb, listing: Narrowed, window: Window): Promise<Found<R>> => {
-  const limit = listing.count === undefined ? sql`LIMIT ${COUNTED + 1}` : empty;
+/** The number of hits up to `COUNTED`, and the page if there are so few. */
+const fewHits = <R>(db: TenantDb, listing: Narrowed): Promise<Found<R>> => {
+  const limit = listing.count === 'by index' ? empty : sql`LIMIT ${COUNTED + 1}`;
   return readFound<R>(db, listing, {
     hits: sql`${hitsOf(listing)} ${limit}`,
     count: countOf(listing),
     ids: sql`CASE WHEN (SELECT ${totalColumn} FROM counted) <= ${COUNTED}
-      THEN ARRAY(SELECT id FROM hits ${pageOf(listing)}) ELSE ARRAY(${walk(listing, window)}) END`,
+      THEN ARRAY(SELECT id FROM hits ${pageOf(listing)}) END`,
   });
+};
+
+/**
+ * The number of hits up to `COUNTED`, and the page if there are so few. If there are more: the rows of the page and
+ * one more, as far as the first rows of the list have them. Few hits are read by a statement of their own, because
+ * planning both ways would take longer than finding them.
+ */
+const firstHits = async <R>(db: TenantDb, listing: Narrowed, window: Window): Promise<Found<R>> => {
+  const { count } = listing;
+  const isKept = count !== undefined && count !== 'by index';
+  const kept = isKept ? await readTotal(db, count, { planOnce: true }) : 0;
+  if (kept <= COUNTED) {
+    const found = await fewHits<R>(db, listing);
+    if (found.total <= COUNTED) return found;
+  }
+  // Of a search, a plan for all values would normalize the term once for each row.
+  const planOnce = count !== undefined;
+  const rows = await rowsOf<R>(db, listing, walk(listing, window), { planOnce });
+  return { total: COUNTED + 1, rows };
 };
 
 /**
@@ -129,29 +164,20 @@ const deepPage = async <R>(db: TenantDb, listing: Narrowed): Promise<Page<R>> =>
 
 /** A part of many hits, all of which are found and sorted. */
 const sortedHits = <R>(db: TenantDb, listing: Narrowed, window: Window): Promise<R[]> => {
-  const { table, columns, tenant } = listing;
-  return db.read<R>(
-    sql`
-    WITH hits AS MATERIALIZED (${hitsOf(listing)})
-    SELECT ${columns} FROM ${table}
-    WHERE ${tenant} AND id = ANY(ARRAY(SELECT id FROM hits ${partOf(listing, window)}))
-    ${ordered(listing)}`,
-    { byIndex: true },
-  );
+  const hits = sql`SELECT id FROM hits ${partOf(listing, window)}`;
+  return rowsOf<R>(db, listing, sql`WITH hits AS MATERIALIZED (${hitsOf(listing)}) ${hits}`);
 };
 
 /** A page with an exact total, regardless of the number of hits. */
 const pageOfAll = <R>(db: TenantDb, listing: Narrowed): Promise<Page<R>> =>
   db.snapshot(async (snapshot) => {
-    const { table, columns, tenant, live, narrowing, perPage } = listing;
+    const { table, live, narrowing, perPage } = listing;
     const count = sql`(SELECT count(*)::int FROM ${table} WHERE ${live} AND ${narrowing})`;
     const total = await readTotal(snapshot, count);
     const page = pageWithin(listing, total);
     const offset = offsetOf(page, perPage);
     const window = { offset, limit: Math.min(perPage, total - offset) };
-    const rows = await snapshot.read<R>(sql`
-      SELECT ${columns} FROM ${table} WHERE ${tenant} AND id = ANY(ARRAY(${walk(listing, window)}))
-      ${ordered(listing)}`);
+    const rows = await rowsOf<R>(snapshot, listing, walk(listing, window));
     const isFull = rows.length === window.limit;
     return exactly(listing, {
       rows: isFull ? rows : await sortedHits<R>(snapshot, listing, window),

@@ -13,8 +13,8 @@ export const paging = (
   const last = Math.max(lastPage(total, perPage), more ? page + 1 : page);
   // A query may contain another question mark (RFC 3986 section 3.4).
   const [path, ...query] = url.split('?');
+  const parameters = new URLSearchParams(query.join('?'));
   const link = (to: number): string => {
-    const parameters = new URLSearchParams(query.join('?'));
     parameters.set('page', `${to}`);
     return `${path}?${parameters}`;
   };

@@ -50,15 +50,16 @@ export const checkVersion = (
 
 /**
  * The statement that finds the id of a live record which the caller sees, like each of its parents: all of them
- * are subqueries of this statement.
+ * are subqueries of this statement. The last of the keys is that of the record.
  */
-type SelectVisible<T extends KindTypes> = (
+export type SelectVisible<T extends KindTypes> = (
   db: TenantDb,
   caller: T['caller'],
   keys: ParentKeys,
 ) => Prisma.Sql;
 
-const visibleOf = <T extends KindTypes>(kind: Kind<T>): SelectVisible<T> => {
+/** Returns what makes the statement that checks whether a caller sees a record of the kind. */
+export const visibleOf = <T extends KindTypes>(kind: Kind<T>): SelectVisible<T> => {
   const { parent } = kind;
   const repository = createRepository(kind);
   const above = parent && visibleOf(parent.kind);

@@ -1,11 +1,11 @@
-import { lastPage } from '@tessera/http-kit';
+import { lastPage, notFound } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
 import type { Page } from '../../records/listing.ts';
 import { columnsOf, presenter } from '../../records/row.ts';
-import type { TenantSource } from '../../records/scope.ts';
-import type { Projects } from '../projects/projects.kind.ts';
+import { type TenantSource, visibleOf } from '../../records/scope.ts';
+import { project } from '../projects/projects.kind.ts';
 import { type TaskTypes, task } from './tasks.kind.ts';
 import { type Status, statuses } from './tasks.schema.ts';
 
@@ -34,17 +34,37 @@ const COUNTED = 10_000;
 const columns = raw([...columnsOf(task).keys()].join(', '));
 const present = presenter<TaskTypes['row'], TaskTypes['answer']>(task);
 
-type Row = TaskTypes['row'] & { readonly column_name: Status; readonly total: number };
+const selectVisible = visibleOf(project);
+
+interface Row extends Omit<TaskTypes['row'], 'id'> {
+  /** Whether the caller sees the project. */
+  readonly is_visible: boolean;
+  readonly column_name: Status;
+  readonly total: number;
+  /** Null in a column without tasks. */
+  readonly id: string | null;
+}
+
+type TaskRow = TaskTypes['row'] & Row;
+
+const isTask = (row: Row): row is TaskRow => row.id !== null;
 
 /** All columns in one statement, and so of one moment, with one more task each than the page has. */
-const readRows = (db: TenantDb, asked: readonly Status[], query: BoardQuery): Promise<Row[]> => {
+const readRows = (
+  db: TenantDb,
+  caller: Caller,
+  asked: readonly Status[],
+  query: BoardQuery,
+): Promise<Row[]> => {
   const { project_id: projectId, page, per_page: perPage } = query;
   const tasks = sql`FROM ${raw(db.readSchema)}.tasks
     WHERE tenant_id = ${db.tenantId}::uuid AND project_id = ${projectId}::uuid
       AND status = board.column_name AND deleted_at IS NULL`;
   const offset = sql`${(page - 1) * perPage}::bigint`;
-  return db.read<Row>(sql`
-    SELECT board.column_name, counted.total, task.*
+  return db.read<Row>(
+    sql`
+    SELECT EXISTS (${selectVisible(db, caller, [projectId])}) AS is_visible,
+      board.column_name, counted.total, task.*
     FROM unnest(${asked}::text[]) WITH ORDINALITY AS board (column_name, place)
     CROSS JOIN LATERAL (
       SELECT count(*)::int AS total FROM (SELECT ${tasks} LIMIT ${COUNTED + 1}) AS first_tasks
@@ -54,21 +74,23 @@ const readRows = (db: TenantDb, asked: readonly Status[], query: BoardQuery): Pr
         CASE WHEN counted.total > ${COUNTED} THEN ${offset}
           ELSE least(${offset}, greatest(counted.total - 1, 0) / ${perPage} * ${perPage}) END
     ) AS task ON true
-    ORDER BY board.place, task.rank`);
+    ORDER BY board.place, task.rank`,
+    { planOnce: true },
+  );
 };
 
 /** The board of projects. */
 export const createBoard =
-  (projects: Projects, source: TenantSource): ReadBoard =>
+  (source: TenantSource): ReadBoard =>
   async (caller, query) => {
-    await projects.get(caller, query.project_id);
     const { column, page, per_page: perPage } = query;
     const asked = column === undefined ? statuses : [column];
-    const rows = await readRows(source.forTenant(caller.tenantId), asked, query);
+    const rows = await readRows(source.forTenant(caller.tenantId), caller, asked, query);
+    if (!rows[0]?.is_visible) throw notFound(`The ${project.name}`);
     return asked.map((status): BoardColumn => {
       const inColumn = rows.filter(({ column_name }) => column_name === status);
       const counted = inColumn[0]?.total ?? 0;
-      const tasks = inColumn.filter(({ id }) => id !== null);
+      const tasks = inColumn.filter(isTask);
       const totalIsMinimum = counted > COUNTED;
       return {
         status,

@@ -11,11 +11,7 @@ const { pool, database, close } = await openDatabase();
 afterAll(close);
 
 const { source, statements } = watchStatements(database);
-const { tasks, reorder, readBoard } = createTasks(
-  source,
-  createRecords(project, source),
-  createLogger('test', 'silent'),
-);
+const { tasks, reorder, readBoard } = createTasks(source, createLogger('test', 'silent'));
 
 const caller: Caller = callerIn();
 const user = crypto.randomUUID();

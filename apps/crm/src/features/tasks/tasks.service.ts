@@ -1,7 +1,6 @@
 import type { Logger } from '@tessera/http-kit';
 import { createRecords, type RecordsOf } from '../../records/records.ts';
 import type { TenantSource } from '../../records/scope.ts';
-import type { Projects } from '../projects/projects.kind.ts';
 import { createBoard, type ReadBoard } from './board.ts';
 import { createReorder, type Reorder } from './reorder.ts';
 import { task } from './tasks.kind.ts';
@@ -13,11 +12,11 @@ export interface Tasks {
   readonly readBoard: ReadBoard;
 }
 
-export const createTasks = (source: TenantSource, projects: Projects, logger: Logger): Tasks => {
+export const createTasks = (source: TenantSource, logger: Logger): Tasks => {
   const tasks = createRecords(task, source);
   return {
     tasks,
     reorder: createReorder(tasks, source, logger),
-    readBoard: createBoard(projects, source),
+    readBoard: createBoard(source),
   };
 };
