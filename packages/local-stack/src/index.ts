@@ -18,4 +18,5 @@ export { type Stack, type StackOptions, startStack } from './stack.ts';
 export { call, callUntil, signIn } from './system/people.ts';
 export { startTestStack, type TestStack } from './system/test-stack.ts';
 export { freshDatabase, type TestDatabase } from './test-database.ts';
+export { superviseProcess, type SupervisedProcess } from './supervised-process.ts';
 export { until } from './until.ts';
