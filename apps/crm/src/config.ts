@@ -1,3 +1,4 @@
+import { clamdUrl } from '@tessera/clamd';
 import { bool, described, int, list, optional, rawText, uuid, withDefault } from '@tessera/fields';
 import { readSettings, requests, serviceSettings, serviceVariables } from '@tessera/http-kit';
 import { identitySettings, identityVariables } from '@tessera/resource-server';
@@ -35,6 +36,10 @@ const ownVariables = {
   FILE_QUOTA_BYTES: described(
     optional(int(0, Number.MAX_SAFE_INTEGER)),
     'How many bytes of files a tenant may have, unless it has a quota of its own. Without it, there is no limit.',
+  ),
+  CLAMD_URL: described(
+    optional(clamdUrl()),
+    'Where clamd (ClamAV) listens: `tcp://host:port`, or `unix:` followed by the path of its socket. Uploaded files are then not served until clamd has found no malware in them. Without it, files are not scanned.',
   ),
   RATE_LIMIT_DEFAULT: requests(600, 'Requests per minute and principal.'),
   RATE_LIMIT_ADDRESS: requests(6000, 'Requests per minute and address.'),
@@ -119,6 +124,7 @@ export const readConfig = (environment: Environment) => {
       path: read.FILE_STORE_PATH,
       maxBytes: read.FILE_MAX_BYTES,
       defaultQuota: read.FILE_QUOTA_BYTES,
+      clamdUrl: read.CLAMD_URL,
     },
     /** The fake caller; `ignored` if it was configured but is not allowed. */
     fakeAuth,

@@ -1,3 +1,4 @@
+import { clamdAddress, createClamd } from '@tessera/clamd';
 import type { Channel } from '@tessera/contracts';
 import { Exports } from '@tessera/http-kit';
 import type { Context } from './context.ts';
@@ -15,6 +16,7 @@ import {
   type DocumentService,
   purgeHandler,
 } from './features/documents/documents.service.ts';
+import { followScan } from './features/documents/scans.repository.ts';
 import { type Imports, importKind } from './features/imports/imports.kind.ts';
 import { importHandler, uploadExpiryHandler } from './features/imports/run-import.ts';
 import { senderAccessListener, UploadSenders } from './features/imports/sender-access.ts';
@@ -30,7 +32,8 @@ import { createTags, type Tags } from './features/tags/tags.service.ts';
 import { createTasks, type Tasks } from './features/tasks/tasks.service.ts';
 import { type TimeEntries, timeEntry } from './features/time-entries/time-entries.kind.ts';
 import { createTimelines, type Timelines } from './features/timelines/timelines.service.ts';
-import { createFiles, fileRemovalHandler } from './files/files.ts';
+import { createFiles, fileRemovalHandler, type NewContentHook } from './files/files.ts';
+import { fileScanHandler, processNewContent } from './files/processing.ts';
 import { createRecords } from './records/records.ts';
 
 /** The services of CRM, one for each feature. */
@@ -67,15 +70,28 @@ export const createServices = (context: Context): Services => {
   };
   const projects = createRecords(project, database);
   const imports = createRecords(importKind, database);
-  const { maxBytes, defaultQuota } = config.files;
+  const { maxBytes, defaultQuota, clamdUrl } = config.files;
+  const scanner = clamdUrl === undefined ? undefined : createClamd(clamdAddress(clamdUrl));
+  const afterScan: NewContentHook[] = [];
   const files = createFiles({
     database,
     store: fileStore,
     jobs,
     maxBytes,
     defaultQuota,
-    onNewContent: [],
+    onNewContent: [processNewContent({ jobs, scanner, afterScan })],
   });
+  jobs.register(
+    fileScanHandler({
+      database,
+      files,
+      scanner,
+      afterScan,
+      followers: [followScan],
+      logger,
+      registry: context.metrics.registry,
+    }),
+  );
   jobs.register(fileRemovalHandler({ database, store: fileStore }));
   jobs.register(purgeHandler({ database, files }));
   jobs.register(importHandler({ database, logger }));

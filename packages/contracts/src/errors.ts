@@ -65,6 +65,7 @@ export const errorCodes = {
   folder_not_empty: 'The folder is not empty; `?force=true` deletes what is in it as well.',
   scan_pending: 'The file is being scanned for malware and is served afterwards.',
   file_quarantined: 'The file contains malware and is not served.',
+  file_unscannable: 'The file exceeds a limit of the malware scanner and is not served.',
   not_found: 'The resource does not exist, or the caller may not see it.',
   method_not_allowed: 'The path does not support this method.',
   conflict: 'The current state of the resource does not allow this.',

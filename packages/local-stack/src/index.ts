@@ -15,8 +15,8 @@ export {
 export { type RedisServer, startRedis } from './redis.ts';
 export { type ServiceProcess, spawnService } from './service-process.ts';
 export { type Stack, type StackOptions, startStack } from './stack.ts';
+export { type SupervisedProcess, superviseProcess } from './supervised-process.ts';
 export { call, callUntil, signIn } from './system/people.ts';
 export { startTestStack, type TestStack } from './system/test-stack.ts';
 export { freshDatabase, type TestDatabase } from './test-database.ts';
-export { superviseProcess, type SupervisedProcess } from './supervised-process.ts';
 export { until } from './until.ts';

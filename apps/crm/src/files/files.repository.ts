@@ -2,6 +2,7 @@ import type { StoredFile } from '@tessera/file-store';
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import type { ScanStatus } from './scan-status.ts';
 
 const { sql } = Prisma;
 
@@ -10,6 +11,7 @@ export interface Content {
   readonly object_id: string;
   readonly size: number;
   readonly sealed_key: Buffer | null;
+  readonly scan_status: ScanStatus;
 }
 
 /** A content after a reference was added to it. */
@@ -96,7 +98,7 @@ export const addContent = async (db: TenantDb, object: NewObject): Promise<Refer
 /** The content with these bytes; undefined if there is none. */
 export const findContentOf = async (db: TenantDb, sha256: string): Promise<Content | undefined> => {
   const [row] = await db.query<Content>(sql`
-    SELECT object_id, size, sealed_key FROM tenant_crm.file_contents
+    SELECT object_id, size, sealed_key, scan_status FROM tenant_crm.file_contents
     WHERE tenant_id = ${db.tenantId}::uuid AND sha256 = ${sha256}`);
   return row;
 };
@@ -121,12 +123,12 @@ export const removeReferences = async (
   return db.query<Content>(sql`
     DELETE FROM tenant_crm.file_contents
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[]) AND reference_count = 0
-    RETURNING object_id, size, sealed_key`);
+    RETURNING object_id, size, sealed_key, scan_status`);
 };
 
 /** The content; undefined if there is none. */
 export const findContent = async (db: TenantDb, id: string): Promise<Content | undefined> => {
   const [row] = await db.query<Content>(sql`
-    SELECT object_id, size, sealed_key FROM tenant_crm.file_contents WHERE ${oneFile(db, id)}`);
+    SELECT object_id, size, sealed_key, scan_status FROM tenant_crm.file_contents WHERE ${oneFile(db, id)}`);
   return row;
 };

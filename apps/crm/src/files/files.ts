@@ -15,6 +15,7 @@ import {
   abandonPending,
   addContent,
   addReference,
+  type Content,
   deletePending,
   findContent,
   findContentOf,
@@ -24,6 +25,7 @@ import {
   removeReferences,
   takePending,
 } from './files.repository.ts';
+import { requireServable, type ScanStatus } from './scan-status.ts';
 import { addUsage, readUsage } from './usage.ts';
 
 /** An upload that has not ended by then was interrupted: no upload may take longer than an hour. */
@@ -74,8 +76,12 @@ export interface Files {
   referAgain(db: TenantDb, contentId: string): Promise<void>;
   /** Ends references in the transaction; contents without any are deleted after it. */
   release(db: TenantDb, contentIds: readonly string[]): Promise<void>;
-  /** Opens a content, or a range of it. Throws 503 if the store cannot. */
+  /** The state of a content's scan, which a record of the transaction that refers to it copies. */
+  scanStatus(db: TenantDb, contentId: string): Promise<ScanStatus>;
+  /** Opens a content, or a range of it. Throws 409 if it may not be served, and 503 if the store cannot open it. */
   open(db: TenantDb, contentId: string, range?: ByteRange): Promise<Readable>;
+  /** Opens a content whatever its scan found. Only for the scan. */
+  openForScan(db: TenantDb, contentId: string): Promise<Readable>;
 }
 
 /** What `createFiles` needs. */
@@ -162,6 +168,21 @@ export const createFiles = ({
     }
   };
 
+  const contentOf = async (db: TenantDb, id: string): Promise<Content> => {
+    const found = await findContent(db, id);
+    if (!found) throw fileUnavailable(new Error(`There is no content ${id}.`));
+    return found;
+  };
+
+  const read = (
+    { tenantId }: TenantDb,
+    { object_id: id, size, sealed_key: sealedKey }: Content,
+    range?: ByteRange,
+  ): Promise<Readable> =>
+    store.get({ tenantId, id, size, sealedKey }, range).catch((error: unknown) => {
+      throw fileUnavailable(error);
+    });
+
   return {
     async store(tenantId, upload, save) {
       const db = database.forTenant(tenantId);
@@ -207,18 +228,18 @@ export const createFiles = ({
       for (const { object_id: objectId } of removed) await remove(db, objectId);
     },
 
+    async scanStatus(db, contentId) {
+      return (await contentOf(db, contentId)).scan_status;
+    },
+
     async open(db, contentId, range) {
-      const found = await findContent(db, contentId);
-      if (!found) throw fileUnavailable(new Error(`There is no content ${contentId}.`));
-      const file = {
-        tenantId: db.tenantId,
-        id: found.object_id,
-        size: found.size,
-        sealedKey: found.sealed_key,
-      };
-      return store.get(file, range).catch((error: unknown) => {
-        throw fileUnavailable(error);
-      });
+      const content = await contentOf(db, contentId);
+      requireServable(content.scan_status);
+      return read(db, content, range);
+    },
+
+    async openForScan(db, contentId) {
+      return read(db, await contentOf(db, contentId));
     },
   };
 };

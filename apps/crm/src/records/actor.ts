@@ -3,7 +3,7 @@ import type { TenantCaller } from './kind.ts';
 
 /** Who changes a record, and through what. */
 export interface Actor {
-  /** `system` is a service with a system token. */
+  /** `system` is a service with a system token, or CRM itself. */
   readonly type: 'user' | 'service_account' | 'client' | 'system';
   /** The user, or the user of the service account; null for clients and services (decision C21). */
   readonly userId: string | null;

@@ -19,14 +19,19 @@ export interface TestTenant {
 const sending = (request: Test, body: object | null): Test =>
   body === null ? request : request.send(body);
 
-/** Starts CRM once for a test file and creates a new, empty tenant for each test. */
-export const tenantForEachTest = (): TestTenant => {
+/**
+ * Starts CRM once for a test file and creates a new, empty tenant for each test. `environment` returns settings of CRM,
+ * after it has started what they refer to.
+ */
+export const tenantForEachTest = (
+  environment: () => Promise<Readonly<Record<string, string>>> = async () => ({}),
+): TestTenant => {
   let crm: TestCrm;
   let tenant: ReturnType<typeof newTenant>;
   let own: Headers;
   const caller = (options: CallerOptions = {}) => crm.caller({ tenants: [tenant], ...options });
   beforeAll(async () => {
-    crm = await startCrm();
+    crm = await startCrm(await environment());
   });
   beforeEach(() => {
     tenant = newTenant('acme');

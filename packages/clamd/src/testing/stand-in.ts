@@ -1,5 +1,5 @@
-import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 
 /** How long the stand-in's contents may be unless a test says so. */
 const MAX_BYTES = 100 * 1024 ** 2;

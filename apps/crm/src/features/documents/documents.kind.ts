@@ -8,6 +8,7 @@ import {
   matching,
   named,
   nullable,
+  oneOf,
   partial,
   rawText,
   type Shape,
@@ -19,7 +20,7 @@ import {
 } from '@tessera/fields';
 import { fileName } from '../../files/file-names.ts';
 import type { Files, UploadedFile } from '../../files/files.ts';
-import { scanStatus } from '../../files/scan-status.ts';
+import { scanStatus, scanStatuses } from '../../files/scan-status.ts';
 import { equals, has, timeFilters, timeSort } from '../../records/filters.ts';
 import { declareKind, type TypesOf } from '../../records/kind.ts';
 import type { Records } from '../../records/records.ts';
@@ -94,6 +95,7 @@ export const document = declareKind({
     in_root: inRoot('folder_id'),
     type: equals('type', rawText(200)),
     tag: has('tags', text(100)),
+    scan_status: equals('scan_status', oneOf(...scanStatuses)),
     ...timeFilters,
   },
   search: true,

@@ -18,13 +18,17 @@ interface DocumentContext extends Context {
   readonly row: DocumentState;
 }
 
-/** The columns of a version's file. */
-const columnsOf = (contentId: string, type: string, { size, sha256 }: UploadedFile) => ({
-  content_id: contentId,
-  size,
-  type,
-  sha256,
-});
+/** Refers to the file, and returns the columns of a version with it. */
+const columnsOf = async (db: TenantDb, files: Files, file: UploadedFile, type: string) => {
+  const contentId = await files.refer(db, file, type);
+  return {
+    content_id: contentId,
+    size: file.size,
+    type,
+    sha256: file.sha256,
+    scan_status: await files.scanStatus(db, contentId),
+  };
+};
 
 /** A document is created in a folder that the caller may write to, with its first version. */
 export const createDocument = async (
@@ -38,8 +42,8 @@ export const createDocument = async (
 ) => {
   const { folder_id: folderId = null, type, file, files } = input;
   await requireWritable(db, caller, folderId);
-  const contentId = await files.refer(db, file, type);
-  return { ...columnsOf(contentId, type, file), current_version: 1, user_id: caller.userUuid };
+  const columns = await columnsOf(db, files, file, type);
+  return { ...columns, current_version: 1, user_id: caller.userUuid };
 };
 
 /** A new version of a document is a file that was uploaded. */
@@ -52,9 +56,8 @@ export const addVersion = async ({
   readonly body: { readonly files: Files; readonly file: UploadedFile; readonly type: string };
 }) => {
   await requireWritable(db, caller, row.folder_id);
-  const contentId = await files.refer(db, file, type);
-  const current_version = row.current_version + 1;
-  return { ...columnsOf(contentId, type, file), current_version };
+  const columns = await columnsOf(db, files, file, type);
+  return { ...columns, current_version: row.current_version + 1 };
 };
 
 /** A change needs write access; a move needs it on both sides. */

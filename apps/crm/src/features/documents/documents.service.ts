@@ -185,17 +185,18 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
         if (!found) throw notFound('The version');
         if (number === row.current_version) return {};
         await files.referAgain(db, found.content_id);
-        return { ...found, current_version: row.current_version + 1 };
+        const scan_status = await files.scanStatus(db, found.content_id);
+        return { ...found, scan_status, current_version: row.current_version + 1 };
       };
       return documents.act(caller, id, { name: 'restore_version', rule }, undefined, versions);
     },
 
     async download(caller, id, number) {
       const { answer } = await documents.get(caller, id);
-      requireServable(answer.scan_status);
       const db = database.forTenant(caller.tenantId);
       const found = await findVersion(db, id, number ?? answer.current_version);
       if (!found) throw notFound('The version');
+      requireServable(await files.scanStatus(db, found.content_id));
       return {
         type: found.type,
         size: found.size,

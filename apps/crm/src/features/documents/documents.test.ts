@@ -221,19 +221,3 @@ test('A deleted document is restored with its versions, or deleted for good afte
   await until(async () => !(await fileStore.has(object)));
   await post(`${documentsPath}/${id}/restore`).expect(404);
 });
-
-test('A document that is being scanned or infected is not served', async () => {
-  const id = await create();
-  for (const [status, error] of [
-    ['pending', 'scan_pending'],
-    ['infected', 'file_quarantined'],
-  ]) {
-    await crm().context.pool.query(
-      'UPDATE tenant_crm.documents SET scan_status = $2 WHERE id = $1',
-      [id, status],
-    );
-    for (const path of ['download', 'versions/1/download']) {
-      expect((await get(`${documentsPath}/${id}/${path}`).expect(409)).body.error).toBe(error);
-    }
-  }
-});

@@ -1,0 +1,120 @@
+import {
+  defineJob,
+  handleJob,
+  type JobHandler,
+  type JobQueue,
+} from '@tessera/background-work/jobs';
+import type { Clamd } from '@tessera/clamd';
+import { shape, uuid } from '@tessera/fields';
+import type { Logger } from '@tessera/http-kit';
+import { Counter, type Registry } from 'prom-client';
+import type { Database, TenantDb } from '../database.ts';
+import type { Files, NewContentHook } from './files.ts';
+import type { ScanStatus } from './scan-status.ts';
+import { type Finding, findScanned, markPending, saveFinding } from './scans.repository.ts';
+
+/**
+ * Scans a content for malware. While the scanner is down, attempts are at most 15 minutes apart, for about a day; then
+ * the job is dead, and an administrator can retry it.
+ */
+export const fileScanJob = defineJob(
+  'file_scan',
+  shape({ tenant_id: uuid(), content_id: uuid() }),
+  { retries: 100, backoffSeconds: 5, maxBackoffSeconds: 900, timeLimitSeconds: 1800 },
+);
+
+/** Copies the state of a content's scan to the records that refer to it. May be called repeatedly. */
+export type ScanFollower = (db: TenantDb, contentId: string, status: ScanStatus) => Promise<void>;
+
+/** What happens to new contents. */
+export interface Processing {
+  readonly jobs: Pick<JobQueue, 'enqueue'>;
+  /** Undefined if contents are not scanned. */
+  readonly scanner: Clamd | undefined;
+  /**
+   * Called for each content that may be served, in the transaction in which it is first referred to or its scan ends:
+   * enqueues jobs that read it.
+   */
+  readonly afterScan: readonly NewContentHook[];
+}
+
+/** The hook of new contents: they are scanned, if there is a scanner, before anything else reads them. */
+export const processNewContent =
+  ({ jobs, scanner, afterScan }: Processing): NewContentHook =>
+  async (db, content) => {
+    if (!scanner) {
+      for (const hook of afterScan) await hook(db, content);
+      return;
+    }
+    const { contentId } = content;
+    await markPending(db, contentId);
+    await jobs.enqueue(db, fileScanJob, { tenant_id: db.tenantId, content_id: contentId });
+  };
+
+/** What `fileScanHandler` needs. */
+interface Dependencies extends Omit<Processing, 'jobs'> {
+  readonly database: Pick<Database, 'forTenant'>;
+  readonly files: Pick<Files, 'openForScan'>;
+  readonly followers: readonly ScanFollower[];
+  readonly logger: Logger;
+  readonly registry: Registry;
+}
+
+/**
+ * The handler of `fileScanJob`. Contents that wait for a scan when scanning is turned off are released without one.
+ */
+export const fileScanHandler = ({
+  scanner,
+  afterScan,
+  database,
+  files,
+  followers,
+  logger,
+  registry,
+}: Dependencies): JobHandler => {
+  const scans = new Counter({
+    name: 'file_scans_total',
+    help: 'Scanned contents by result (clean, infected, unscannable).',
+    labelNames: ['result'],
+    registers: [registry],
+  });
+
+  const scan = async (db: TenantDb, id: string, signal: AbortSignal): Promise<Finding> => {
+    if (!scanner) return { status: 'not_scanned', finding: null };
+    const verdict = await scanner.scan(await files.openForScan(db, id), signal);
+    scans.inc({ result: verdict.status });
+    const about = { tenant_id: db.tenantId, content_id: id };
+    if (verdict.status === 'infected') {
+      const { signature } = verdict;
+      logger.warn({ ...about, signature }, 'malware was found in a file, which is quarantined');
+      return { status: 'infected', finding: signature };
+    }
+    if (verdict.status === 'unscannable') {
+      const { reason } = verdict;
+      logger.warn({ ...about, reason }, 'a file exceeds a limit of the scanner and is not served');
+      return { status: 'unscannable', finding: reason };
+    }
+    return { status: 'clean', finding: null };
+  };
+
+  return handleJob(fileScanJob, async ({ tenant_id, content_id: contentId }, { signal }) => {
+    const db = database.forTenant(tenant_id);
+    const found = await findScanned(db, contentId);
+    if (!found) return;
+    let status = found.scan_status;
+    if (status === 'pending') {
+      const finding = await scan(db, contentId, signal);
+      status = finding.status;
+      const { type, size } = found;
+      await db.transaction(async (tx) => {
+        if (!(await saveFinding(tx, contentId, finding))) return;
+        if (status !== 'clean' && status !== 'not_scanned') return;
+        const content = { contentId, type: type ?? 'application/octet-stream', size };
+        for (const hook of afterScan) await hook(tx, content);
+      });
+    }
+    // In transactions of their own: one that adds a reference locks its record before the content. From now on such
+    // records copy the new state themselves.
+    for (const follow of followers) await follow(db, contentId, status);
+  });
+};

@@ -1,0 +1,53 @@
+import type { TenantDb } from '../database.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import type { ScanStatus } from './scan-status.ts';
+
+const { sql } = Prisma;
+
+/** What is known of a content that is to be scanned. */
+export interface ScannedContent {
+  readonly scan_status: ScanStatus;
+  /** The media type; null if the content was stored without one. */
+  readonly type: string | null;
+  readonly size: number;
+}
+
+/** What a scan found. */
+export interface Finding {
+  readonly status: ScanStatus;
+  /** The name of the malware, or why the content could not be scanned. */
+  readonly finding: string | null;
+}
+
+const oneContent = (db: TenantDb, id: string): Prisma.Sql =>
+  sql`tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`;
+
+/** Notes that a content waits for its scan. */
+export const markPending = async (db: TenantDb, id: string): Promise<void> => {
+  await db.query(sql`
+    UPDATE tenant_crm.file_contents SET scan_status = 'pending' WHERE ${oneContent(db, id)}`);
+};
+
+/** The content; undefined if no record refers to it any more. */
+export const findScanned = async (
+  db: TenantDb,
+  id: string,
+): Promise<ScannedContent | undefined> => {
+  const [row] = await db.query<ScannedContent>(sql`
+    SELECT scan_status, type, size FROM tenant_crm.file_contents WHERE ${oneContent(db, id)}`);
+  return row;
+};
+
+/** Notes what the scan of a pending content found; false if it is not pending. */
+export const saveFinding = async (
+  db: TenantDb,
+  id: string,
+  { status, finding }: Finding,
+): Promise<boolean> => {
+  const scannedAt = status === 'not_scanned' ? null : new Date();
+  const rows = await db.query(sql`
+    UPDATE tenant_crm.file_contents
+    SET scan_status = ${status}, scan_finding = ${finding}, scanned_at = ${scannedAt}
+    WHERE ${oneContent(db, id)} AND scan_status = 'pending' RETURNING id`);
+  return rows.length > 0;
+};

@@ -1,0 +1,6 @@
+// `npm run test:clamd`: runs the tests of virus scans with ClamAV. Needs `clamd`. Further arguments are
+// passed to Jest.
+import { bootstrap, jest } from './bootstrap.mjs';
+
+bootstrap();
+jest('--config=infra/clamd/jest.config.mjs');
