@@ -12,7 +12,11 @@ export default {
   globalTeardown: '<rootDir>/packages/local-stack/src/jest-teardown.ts',
   testMatch: ['**/src/**/*.test.ts', '**/infra/containers/*.test.mjs'],
   // Those that need more than Node have a configuration of their own below `infra`.
-  testPathIgnorePatterns: ['/node_modules/', '/dist/', '\\.(redis|pgbouncer|browser|clamd)\\.test\\.ts$'],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    '/dist/',
+    '\\.(redis|pgbouncer|s3|browser|clamd)\\.test\\.ts$',
+  ],
   modulePathIgnorePatterns: ['/dist/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

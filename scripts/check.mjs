@@ -67,6 +67,7 @@ await check('tests', tests('test'));
 await check('tests of events on Apache Kafka', tests('test:kafka'));
 await check('tests of limits that replicas share in Redis', tests('test:redis'));
 await check('tests of the scan of files with ClamAV', tests('test:clamd'));
+await check('tests of files in S3', tests('test:s3'));
 await check('tests of both services behind PgBouncer', tests('test:pgbouncer'));
 await check('tests of the SQL on PostgreSQL 15', tests('test:postgres15'));
 await check(

@@ -5,6 +5,7 @@ const leftOut = {
   'npm run test:kafka': 'the events on Apache Kafka (Java, Maven)',
   'npm run test:redis': 'the limits that replicas share (redis-server)',
   'npm run test:clamd': 'the scan of files with ClamAV (clamd)',
+  'npm run test:s3': 'files in S3 (Java, Maven)',
   'npm run test:pgbouncer': 'both services behind PgBouncer (pgbouncer)',
   'npm run test:postgres15': 'the SQL on PostgreSQL 15',
   'npm run test:node': 'a part of the tests on another release of Node (network)',

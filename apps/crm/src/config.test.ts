@@ -24,7 +24,7 @@ test('few settings are required', () => {
     systemTokens: [],
     keyEncryptionKeys: [],
     fakeAuth: undefined,
-    files: { path: 'files', maxBytes: 5 * 1024 ** 3, defaultQuota: undefined },
+    files: { path: 'files', s3: undefined, maxBytes: 5 * 1024 ** 3, defaultQuota: undefined },
     kafkaBrokers: [],
     lifetimes: { policies: 3_600_000, principals: 15_000 },
     corsOrigins: [],
@@ -46,6 +46,42 @@ test('the client at identity needs an id and a secret', () => {
 test('local development listens on loopback unless configured otherwise', () => {
   expect(readConfig({ ...needed, APP_ENV: 'local' }).host).toBe('127.0.0.1');
   expect(readConfig({ ...needed, APP_ENV: 'local', HOST: '::' }).host).toBe('::');
+});
+
+describe('files in S3', () => {
+  const inS3 = { ...needed, FILE_STORE: 's3', FILE_STORE_S3_BUCKET: 'crm-files' };
+
+  test('need a bucket', () => {
+    expect(readConfig(inS3).files.s3).toMatchObject({
+      bucket: 'crm-files',
+      region: 'us-east-1',
+      endpoint: undefined,
+      credentials: undefined,
+    });
+    expect(() => readConfig({ ...needed, FILE_STORE: 's3' })).toThrow(
+      'lacks FILE_STORE_S3_BUCKET, which FILE_STORE=s3 needs',
+    );
+  });
+
+  test('need an access key with its secret, or neither', () => {
+    const key = { FILE_STORE_S3_ACCESS_KEY_ID: 'id', FILE_STORE_S3_SECRET_ACCESS_KEY: 'secret' };
+    expect(readConfig({ ...inS3, ...key }).files.s3?.credentials).toEqual({
+      accessKeyId: 'id',
+      secretAccessKey: 'secret',
+    });
+    for (const [name, value] of Object.entries(key)) {
+      expect(() => readConfig({ ...inS3, [name]: value })).toThrow('or neither');
+    }
+  });
+
+  test.each([
+    ['FILE_STORE', 'disk'],
+    ['FILE_STORE_S3_BUCKET', 'Files/x'],
+    ['FILE_STORE_S3_ENDPOINT', 'localhost:9000'],
+    ['FILE_STORE_S3_PREFIX', '/tessera'],
+  ])('are refused if %s is %s', (name, value) => {
+    expect(() => readConfig({ ...inS3, [name]: value })).toThrow(name);
+  });
 });
 
 describe('fake authentication', () => {

@@ -1,8 +1,8 @@
-import { clamdUrl } from '@tessera/clamd';
 import { bool, described, int, list, optional, rawText, uuid, withDefault } from '@tessera/fields';
 import { readSettings, requests, serviceSettings, serviceVariables } from '@tessera/http-kit';
 import { identitySettings, identityVariables } from '@tessera/resource-server';
 import { encryptionKeys, keyList } from '@tessera/vault';
+import { fileSettings, fileVariables } from './config/files.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -25,22 +25,7 @@ const ownVariables = {
     optional(keyList()),
     'Keys for encryption at rest, each as `id:base64`. The first one encrypts, all of them decrypt. Required with SYSTEM_TOKENS.',
   ),
-  FILE_STORE_PATH: described(
-    withDefault(rawText(1000), 'files'),
-    'The folder in which files are kept, relative to the working directory. All instances of CRM must share it. Files are encrypted if KEY_ENCRYPTION_KEYS is set.',
-  ),
-  FILE_MAX_BYTES: described(
-    withDefault(int(1, Number.MAX_SAFE_INTEGER), 5 * 1024 ** 3),
-    'The largest file that can be uploaded, in bytes.',
-  ),
-  FILE_QUOTA_BYTES: described(
-    optional(int(0, Number.MAX_SAFE_INTEGER)),
-    'How many bytes of files a tenant may have, unless it has a quota of its own. Without it, there is no limit.',
-  ),
-  CLAMD_URL: described(
-    optional(clamdUrl()),
-    'Where clamd (ClamAV) listens: `tcp://host:port`, or `unix:` followed by the path of its socket. Uploaded files are then not served until clamd has found no malware in them. Without it, files are not scanned.',
-  ),
+  ...fileVariables,
   RATE_LIMIT_DEFAULT: requests(600, 'Requests per minute and principal.'),
   RATE_LIMIT_ADDRESS: requests(6000, 'Requests per minute and address.'),
   STREAMS_PER_CALLER: described(
@@ -112,6 +97,7 @@ export const readConfig = (environment: Environment) => {
   return {
     ...settings,
     ...identitySettings(read),
+    ...fileSettings(read),
     database: {
       ...settings.database,
       readUrl: read.DATABASE_READ_URL,
@@ -120,12 +106,6 @@ export const readConfig = (environment: Environment) => {
     streamsPerCaller: read.STREAMS_PER_CALLER,
     systemTokens: read.SYSTEM_TOKENS,
     keyEncryptionKeys: sealingKeys(read),
-    files: {
-      path: read.FILE_STORE_PATH,
-      maxBytes: read.FILE_MAX_BYTES,
-      defaultQuota: read.FILE_QUOTA_BYTES,
-      clamdUrl: read.CLAMD_URL,
-    },
     /** The fake caller; `ignored` if it was configured but is not allowed. */
     fakeAuth,
     /** Requests per minute. */

@@ -1,7 +1,7 @@
 import type { PeriodicWork } from '@tessera/background-work';
 import { JobQueue } from '@tessera/background-work/jobs';
 import { migrate } from '@tessera/database-kit';
-import { createFileStore, createFolderStore, type FileStore } from '@tessera/file-store';
+import type { FileStore } from '@tessera/file-store';
 import {
   type Counters,
   createCounters,
@@ -24,6 +24,7 @@ import { ChatStreams } from './features/chat/streams/chat-streams.ts';
 import { startEventExpiry } from './features/chat/streams/expired-events.ts';
 import { startValueRemoval } from './features/custom-fields/value-removal.ts';
 import { startFailureExpiry } from './features/imports/failure-expiry.ts';
+import { openFileStore } from './files/store.ts';
 import type { CrmPermission } from './http.ts';
 import { startKeyExpiry } from './idempotency/expired-keys.ts';
 import { prepareTenantRole, TENANT_ROLE } from './row-level-security.ts';
@@ -100,7 +101,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   const chatStreams = new ChatStreams({ database, directUrl, logger });
   const vault =
     config.keyEncryptionKeys.length > 0 ? createVault(config.keyEncryptionKeys) : undefined;
-  const fileStore = createFileStore(createFolderStore(config.files.path), vault);
+  const fileStore = openFileStore(config.files, vault);
   let valueRemoval: PeriodicWork | undefined;
   let failureExpiry: PeriodicWork | undefined;
   let eventExpiry: PeriodicWork | undefined;

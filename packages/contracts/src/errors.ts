@@ -103,6 +103,7 @@ export const errorCodes = {
     'Identity is unavailable. The token may still be valid, so do not sign out.',
   database_unavailable:
     'The database is unavailable; `Retry-After` is the number of seconds to wait.',
+  storage_full: 'The file store has no room for the file.',
   file_unavailable: 'The file store does not answer, or does not have the file.',
   overloaded: 'The service is overloaded; `Retry-After` is the number of seconds to wait.',
   not_ready: 'The service is not ready to handle requests.',

@@ -3221,10 +3221,10 @@ export interface components {
             /** @description Of the content */
             sha256: string;
             /**
-             * @description A file is not served while it is `pending` or if it is `infected`.
+             * @description A file is not served while it is `pending`, or if it is `infected` or `unscannable` (too large for the scanner).
              * @enum {unknown}
              */
-            scan_status: "not_scanned" | "pending" | "clean" | "infected";
+            scan_status: "not_scanned" | "pending" | "clean" | "infected" | "unscannable";
             /**
              * Format: uuid
              * @description Who created it; null for a client application
@@ -5242,6 +5242,20 @@ export interface components {
         };
         /** @description The input is invalid; `errors` names every invalid field */
         UnprocessableEntity10: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The file store is full */
+        InsufficientStorage: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -13764,6 +13778,7 @@ export interface operations {
                 in_root?: boolean;
                 type?: string;
                 tag?: string;
+                scan_status?: "not_scanned" | "pending" | "clean" | "infected" | "unscannable";
                 created_from?: string;
                 created_to?: string;
                 updated_from?: string;
@@ -13898,6 +13913,7 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable2"];
+            507: components["responses"]["InsufficientStorage"];
         };
     };
     exportDocuments: {
@@ -13910,6 +13926,7 @@ export interface operations {
                 in_root?: boolean;
                 type?: string;
                 tag?: string;
+                scan_status?: "not_scanned" | "pending" | "clean" | "infected" | "unscannable";
                 created_from?: string;
                 created_to?: string;
                 updated_from?: string;
@@ -14388,6 +14405,7 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable2"];
+            507: components["responses"]["InsufficientStorage"];
         };
     };
     listDocumentVersions: {
@@ -14498,6 +14516,7 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable2"];
+            507: components["responses"]["InsufficientStorage"];
         };
     };
     getDocumentVersion: {

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Vault } from '@tessera/vault';
 import { decrypt, encrypt, sealedRange, sealedSize } from './encryption.ts';
-import type { ByteRange, ObjectId, ObjectPage, ObjectStore } from './object-store.ts';
+import type { ByteRange, ObjectId, ObjectPage, ObjectStore, PageOptions } from './object-store.ts';
 
 /** What is known of a file once it is stored. */
 export interface StoredFile {
@@ -53,10 +53,9 @@ export interface FileStore {
   /** See `ObjectStore.delete`. */
   delete(object: ObjectId): Promise<void>;
   /** See `ObjectStore.list`. */
-  list(options: {
-    readonly after?: string | undefined;
-    readonly limit: number;
-  }): Promise<ObjectPage>;
+  list(options: PageOptions): Promise<ObjectPage>;
+  /** See `ObjectStore.listUnfinished`. */
+  listUnfinished(options: PageOptions): Promise<ObjectPage>;
 }
 
 /** The purpose for which a vault seals the key of a file. */
@@ -67,6 +66,7 @@ export const createFileStore = (objects: ObjectStore, vault: Vault | undefined):
   prepare: () => objects.prepare(),
   delete: (object) => objects.delete(object),
   list: (options) => objects.list(options),
+  listUnfinished: (options) => objects.listUnfinished(options),
 
   async put(object, content, { maxBytes }) {
     const hash = createHash('sha256');

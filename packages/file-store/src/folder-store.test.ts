@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { createFolderStore } from './folder-store.ts';
 import { objectPath } from './object-store.ts';
@@ -94,6 +95,33 @@ test('A process that is killed while it writes leaves no object, and deleting it
   expect((await store.list({ limit: 10 })).objects).toEqual([]);
   await store.delete(object);
   expect(await readdir(join(folder, '.incoming'))).toEqual([]);
+});
+
+test('A file for which there is no room leaves nothing', async () => {
+  const folder = await newFolder();
+  const store = await storeIn(folder);
+  const object = newObject();
+  const script = fileURLToPath(new URL('testing/write-forever.ts', import.meta.url));
+  // The limit of the process stands for a full disk: at most 1,000 blocks in a file.
+  const writer = spawn(
+    'sh',
+    [
+      '-c',
+      'ulimit -f 1000 && exec "$0" "$@"',
+      process.execPath,
+      '--import',
+      'tsx',
+      script,
+      folder,
+      object.tenantId,
+      object.id,
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const [errors] = await Promise.all([text(writer.stderr), once(writer, 'exit')]);
+  expect(errors).toContain('The file store is full.');
+  expect(await store.head(object)).toBeUndefined();
+  expect((await store.listUnfinished({ limit: 10 })).objects).toEqual([]);
 });
 
 test('A stream that was opened before its file is deleted is read to the end', async () => {

@@ -1,13 +1,23 @@
 import type { Stats } from 'node:fs';
-import { constants, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { constants, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pagesOf } from './folder-pages.ts';
-import { type ObjectId, ObjectMissing, type ObjectStore, objectPath } from './object-store.ts';
+import {
+  type ObjectId,
+  ObjectMissing,
+  type ObjectStore,
+  objectAt,
+  objectPath,
+  type StoredObject,
+  StoreFull,
+} from './object-store.ts';
 
 /** Where objects are until they are complete. */
 const INCOMING = '.incoming';
 
 const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown }).code;
+/** No space, over the quota of the user, or over the largest size of a file. */
+const FULL: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT';
 
 /** Waits until the entries of a directory are on the disk. */
@@ -93,7 +103,7 @@ export const createFolderStore = (folder: string): ObjectStore => {
         await syncDirectory(directory);
       } catch (error) {
         await rm(incoming, { force: true });
-        throw error;
+        throw FULL.includes(codeOf(error)) ? new StoreFull(error) : error;
       } finally {
         await handle.close();
       }
@@ -126,5 +136,20 @@ export const createFolderStore = (folder: string): ObjectStore => {
     },
 
     list: ({ after, limit }) => pagesOf(root, after, limit),
+
+    async listUnfinished({ after = '', limit }) {
+      const folder = join(root, INCOMING);
+      const names = (await readdir(folder)).filter((name) => name > after).sort();
+      const objects: StoredObject[] = [];
+      for (const name of names.slice(0, limit)) {
+        const [tenantId = '', id = ''] = name.split('.');
+        const object = objectAt([tenantId, id.slice(-2), id]);
+        const state = await lstat(join(folder, name)).catch(() => undefined);
+        if (object && state) {
+          objects.push({ tenantId, id, size: state.size, storedAt: new Date(state.mtimeMs) });
+        }
+      }
+      return { objects, next: names.length > limit ? names[limit - 1] : undefined };
+    },
   };
 };

@@ -15,5 +15,8 @@ export {
   type ObjectStore,
   objectAt,
   objectPath,
+  type PageOptions,
   type StoredObject,
+  StoreFull,
 } from './object-store.ts';
+export { createS3Store, type S3Options } from './s3-store.ts';

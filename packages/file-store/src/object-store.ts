@@ -28,6 +28,12 @@ export interface ObjectPage {
   readonly next: string | undefined;
 }
 
+/** Which page of a list is read. */
+export interface PageOptions {
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
 /**
  * Where bytes are kept: a folder, or a service such as S3. An object is written once and never changes, because
  * its id is never used again. `testObjectStore` has the tests that every implementation passes.
@@ -37,7 +43,7 @@ export interface ObjectStore {
   prepare(): Promise<void>;
   /**
    * Writes an object. It is there as a whole and survives a power failure once this resolves; if the content
-   * throws, this rejects with its error and nothing remains. Rejects if the object exists.
+   * throws, this rejects with its error and nothing remains. Rejects if the object exists, and with `StoreFull`.
    */
   write(object: ObjectId, content: AsyncIterable<Uint8Array>): Promise<void>;
   /** Opens an object, or a range of it. Rejects with `ObjectMissing` if there is none. */
@@ -47,10 +53,16 @@ export interface ObjectStore {
   /** Deletes an object, and what an interrupted `write` of it has left. Deleting nothing is not an error. */
   delete(object: ObjectId): Promise<void>;
   /** Objects of all tenants in an order that does not change, at most `limit`; `after` is `next` of a page. */
-  list(options: {
-    readonly after?: string | undefined;
-    readonly limit: number;
-  }): Promise<ObjectPage>;
+  list(options: PageOptions): Promise<ObjectPage>;
+  /** Likewise what is not complete: it is being written, or its `write` was interrupted. `storedAt` is its beginning. */
+  listUnfinished(options: PageOptions): Promise<ObjectPage>;
+}
+
+/** The store has no room for an object. */
+export class StoreFull extends Error {
+  constructor(cause: unknown) {
+    super('The file store is full.', { cause });
+  }
 }
 
 /** The store has no such object. */

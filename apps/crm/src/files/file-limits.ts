@@ -1,4 +1,4 @@
-import { HttpError } from '@tessera/http-kit';
+import { HttpError, unavailable } from '@tessera/http-kit';
 
 /** 413: the tenant's quota does not have room for the file; tells how many bytes are left. */
 export const quotaExceeded = (left: number): HttpError =>
@@ -8,4 +8,8 @@ export const quotaExceeded = (left: number): HttpError =>
 
 /** 503: the store does not answer, or does not have the file. */
 export const fileUnavailable = (cause: unknown): HttpError =>
-  new HttpError(503, 'file_unavailable', 'The file is not available. Try again later.', { cause });
+  unavailable('file_unavailable', 'The file is not available. Try again later.', cause);
+
+/** 507: the store has no room, whatever the quota of the tenant. */
+export const storageFull = (cause: unknown): HttpError =>
+  new HttpError(507, 'storage_full', 'The file store is full.', { cause });

@@ -6,11 +6,17 @@ import {
   type JobQueue,
 } from '@tessera/background-work/jobs';
 import { shape, uuid } from '@tessera/fields';
-import { type ByteRange, type FileStore, FileTooLarge, type StoredFile } from '@tessera/file-store';
+import {
+  type ByteRange,
+  type FileStore,
+  FileTooLarge,
+  type StoredFile,
+  StoreFull,
+} from '@tessera/file-store';
 import { HttpError } from '@tessera/http-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, TenantDb } from '../database.ts';
-import { fileUnavailable, quotaExceeded } from './file-limits.ts';
+import { fileUnavailable, quotaExceeded, storageFull } from './file-limits.ts';
 import {
   abandonPending,
   addContent,
@@ -164,7 +170,7 @@ export const createFiles = ({
     } catch (error) {
       if (error instanceof FileTooLarge && error.maxBytes === left) throw quotaExceeded(left);
       if (error instanceof HttpError || error instanceof FileTooLarge) throw error;
-      throw fileUnavailable(error);
+      throw error instanceof StoreFull ? storageFull(error) : fileUnavailable(error);
     }
   };
 

@@ -106,6 +106,26 @@ export const testObjectStore = (name: string, create: () => Promise<ObjectStore>
       expect(await listed(store, 10)).toEqual([object]);
     });
 
+    test('that are large are unfinished until they are complete', async () => {
+      const [object, other] = [newObject(), newObject()];
+      const unfinished = async () => (await store.listUnfinished({ limit: 1 })).objects;
+      const large = randomBytes(20_000_000);
+      const slow = async function* () {
+        yield* inParts(large, 1_000_000);
+        expect(await unfinished()).toMatchObject([object]);
+        await store.delete(other);
+        expect(await unfinished()).toMatchObject([object]);
+      };
+      await store.write(object, slow());
+      expect((await bytesOf(await store.read(object))).equals(large)).toBe(true);
+      const failing = async function* () {
+        yield* inParts(large, 1_000_000);
+        throw new Error('The client has disconnected.');
+      };
+      await expect(store.write(other, failing())).rejects.toThrow('The client has disconnected.');
+      expect(await unfinished()).toEqual([]);
+    });
+
     test('are never replaced', async () => {
       const object = await write();
       await expect(store.write(object, inParts(Buffer.from('other')))).rejects.toThrow();

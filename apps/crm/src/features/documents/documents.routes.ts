@@ -52,6 +52,7 @@ const uploadProblems = {
   ...changeProblems,
   ...denied,
   413: 'The file is larger than the limit, or than what the quota has left',
+  507: 'The file store is full',
 };
 const downloadProblems = { 409: 'The file is being scanned, or it is infected' };
 

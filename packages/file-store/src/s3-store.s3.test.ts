@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { type S3Server, startS3 } from '@tessera/local-stack';
+import { createS3Store } from './s3-store.ts';
+import { bytesOf, inParts, newObject, testObjectStore } from './testing/index.ts';
+
+let s3: S3Server;
+beforeAll(async () => {
+  s3 = await startS3();
+});
+afterAll(() => s3.stop());
+
+const storeIn = (options: { readonly bucket?: string; readonly prefix?: string } = {}) =>
+  createS3Store({
+    endpoint: s3.endpoint,
+    bucket: options.bucket ?? s3.bucket,
+    region: 'eu-central-1',
+    prefix: options.prefix ?? `${randomUUID()}/`,
+    forcePathStyle: true,
+    credentials: s3.credentials,
+    timeoutMs: 10_000,
+  });
+
+testObjectStore('S3', async () => storeIn());
+
+test('A bucket that does not exist is an error at the start, and no file is reported as missing', async () => {
+  const store = storeIn({ bucket: 'other' });
+  await expect(store.prepare()).rejects.toThrow();
+  await expect(store.read(newObject())).rejects.toMatchObject({ name: 'NoSuchBucket' });
+});
+
+test('Files of another prefix and other files in the bucket are not listed', async () => {
+  const prefix = `${randomUUID()}/`;
+  const [outer, inner] = [storeIn({ prefix }), storeIn({ prefix: `${prefix}inner/` })];
+  const object = newObject();
+  await inner.write(object, inParts(Buffer.from('a')));
+  expect(await outer.list({ limit: 10 })).toEqual({ objects: [], next: undefined });
+  expect((await inner.list({ limit: 10 })).objects).toMatchObject([object]);
+});
+
+test('What an interrupted upload has left is removed by deleting the object', async () => {
+  const store = storeIn();
+  const object = newObject();
+  const { S3Client, CreateMultipartUploadCommand } = await import('@aws-sdk/client-s3');
+  const client = new S3Client({
+    endpoint: s3.endpoint,
+    region: 'eu-central-1',
+    forcePathStyle: true,
+    credentials: s3.credentials,
+  });
+  const prefix = `${randomUUID()}/`;
+  const interrupted = storeIn({ prefix });
+  const Key = `${prefix}${object.tenantId}/${object.id.slice(-2)}/${object.id}`;
+  await client.send(new CreateMultipartUploadCommand({ Bucket: s3.bucket, Key }));
+  expect((await interrupted.listUnfinished({ limit: 10 })).objects).toMatchObject([object]);
+  expect((await store.listUnfinished({ limit: 10 })).objects).toEqual([]);
+  await interrupted.delete(object);
+  expect((await interrupted.listUnfinished({ limit: 10 })).objects).toEqual([]);
+});
+
+test('While the service is away, requests fail and nothing is lost', async () => {
+  const store = storeIn();
+  const [object, other] = [newObject(), newObject()];
+  await store.write(object, inParts(Buffer.from('kept')));
+  await s3.kill();
+  await expect(store.read(object)).rejects.toThrow('ECONNREFUSED');
+  await expect(store.head(object)).rejects.toThrow('ECONNREFUSED');
+  await expect(store.delete(object)).rejects.toThrow('ECONNREFUSED');
+  await expect(store.write(other, inParts(Buffer.from('lost')))).rejects.toThrow('ECONNREFUSED');
+  await s3.restart();
+  expect(String(await bytesOf(await store.read(object)))).toBe('kept');
+  expect(await store.head(other)).toBeUndefined();
+});

@@ -1,0 +1,219 @@
+import { Readable } from 'node:stream';
+import type { GetObjectCommandOutput, S3Client } from '@aws-sdk/client-s3';
+import { sealedSize } from './encryption.ts';
+import {
+  type ByteRange,
+  type ObjectId,
+  ObjectMissing,
+  type ObjectPage,
+  type ObjectStore,
+  objectAt,
+  objectPath,
+  type StoredObject,
+  StoreFull,
+} from './object-store.ts';
+
+export interface S3Options {
+  readonly bucket: string;
+  /** The URL of the service; undefined for AWS. */
+  readonly endpoint?: string | undefined;
+  readonly region: string;
+  /** What all keys begin with, such as `tessera/`. */
+  readonly prefix?: string | undefined;
+  /** Whether the bucket is part of the path instead of the host name. */
+  readonly forcePathStyle?: boolean | undefined;
+  /** Without it, the SDK looks for credentials in its usual places: environment, profile, role of the machine. */
+  readonly credentials?:
+    | { readonly accessKeyId: string; readonly secretAccessKey: string }
+    | undefined;
+  /** The largest file in bytes, if it may have more than 80 GB. */
+  readonly maxBytes?: number | undefined;
+  /** How long the service may take to answer a request, in milliseconds; default one minute. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Parts of an upload that are in memory at once, and the bytes of each: S3 takes at most 10,000 parts. */
+const PARTS_AT_ONCE = 2;
+const PART_BYTES = 8 * 1024 * 1024;
+const MAX_PARTS = 10_000;
+
+const CONNECT_MS = 5000;
+const DEFAULT_TIMEOUT_MS = 60_000;
+
+/** Loads the SDK, which takes a moment, when it is needed. */
+const loadSdk = async () => {
+  const [s3, storage] = await Promise.all([
+    import('@aws-sdk/client-s3'),
+    import('@aws-sdk/lib-storage'),
+  ]);
+  return { ...s3, Upload: storage.Upload };
+};
+
+const createClient = (
+  Client: typeof S3Client,
+  { endpoint, region, forcePathStyle, credentials, timeoutMs = DEFAULT_TIMEOUT_MS }: S3Options,
+): S3Client => {
+  // Each download holds a connection for as long as its reader takes.
+  const agent = { maxSockets: Number.POSITIVE_INFINITY, keepAlive: true };
+  return new Client({
+    region,
+    ...(endpoint !== undefined && { endpoint }),
+    ...(credentials !== undefined && { credentials }),
+    forcePathStyle: forcePathStyle ?? false,
+    // Not every service knows the checksums that the SDK adds; TLS and the encryption of files protect the bytes.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      connectionTimeout: CONNECT_MS,
+      requestTimeout: timeoutMs,
+      throwOnRequestTimeout: true,
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
+  });
+};
+
+const statusOf = (error: unknown): unknown =>
+  (error as { readonly $metadata?: { readonly httpStatusCode?: unknown } }).$metadata
+    ?.httpStatusCode;
+
+const isMissing = (error: unknown): boolean =>
+  statusOf(error) === 404 && (error as { readonly name?: unknown }).name !== 'NoSuchBucket';
+
+/**
+ * A store in a bucket of S3, or of a service that speaks its protocol. An object is sent in parts and appears when the
+ * last one has arrived. The service must support conditional writes (`If-None-Match: *`).
+ */
+export const createS3Store = (options: S3Options): ObjectStore => {
+  const { bucket: Bucket, prefix = '', maxBytes = 0 } = options;
+  const partSize = Math.max(PART_BYTES, Math.ceil(sealedSize(maxBytes) / MAX_PARTS));
+  let connected: Promise<Awaited<ReturnType<typeof loadSdk>> & { client: S3Client }> | undefined;
+  const connect = () => {
+    connected ??= loadSdk().then((sdk) => ({
+      ...sdk,
+      client: createClient(sdk.S3Client, options),
+    }));
+    return connected;
+  };
+
+  const keyOf = (object: ObjectId): string => `${prefix}${objectPath(object).join('/')}`;
+
+  /** The object with this key; undefined if it is another file. */
+  const objectOf = (key = ''): ObjectId | undefined =>
+    key.startsWith(prefix) ? objectAt(key.slice(prefix.length).split('/')) : undefined;
+
+  const get = async (key: string, range?: ByteRange): Promise<GetObjectCommandOutput> => {
+    const { client, GetObjectCommand } = await connect();
+    const Range = range && `bytes=${range.start}-${range.end}`;
+    return client.send(new GetObjectCommand({ Bucket, Key: key, Range }));
+  };
+
+  return {
+    async prepare() {
+      const { client, HeadBucketCommand } = await connect();
+      await client.send(new HeadBucketCommand({ Bucket }));
+    },
+
+    async write(object, content) {
+      const Key = keyOf(object);
+      const { client, Upload } = await connect();
+      const Body = Readable.from(content, { objectMode: false });
+      const upload = new Upload({
+        client,
+        params: { Bucket, Key, Body, IfNoneMatch: '*' },
+        queueSize: PARTS_AT_ONCE,
+        partSize,
+      });
+      try {
+        await upload.done();
+      } catch (error) {
+        throw statusOf(error) === 507 ? new StoreFull(error) : error;
+      } finally {
+        Body.destroy();
+      }
+    },
+
+    async read(object, range) {
+      const key = keyOf(object);
+      try {
+        const { Body } = await get(key, range);
+        if (Body instanceof Readable) return Body;
+        throw new Error('The file store has sent no content.');
+      } catch (error) {
+        throw isMissing(error) ? new ObjectMissing(object) : error;
+      }
+    },
+
+    async head(object) {
+      const Key = keyOf(object);
+      const { client, HeadObjectCommand } = await connect();
+      try {
+        const found = await client.send(new HeadObjectCommand({ Bucket, Key }));
+        const { tenantId, id } = object;
+        const { ContentLength: size = 0, LastModified: storedAt = new Date() } = found;
+        return { tenantId, id, size, storedAt };
+      } catch (error) {
+        if (isMissing(error)) return undefined;
+        throw error;
+      }
+    },
+
+    async delete(object) {
+      const Key = keyOf(object);
+      const sdk = await connect();
+      const { client, ListMultipartUploadsCommand, AbortMultipartUploadCommand } = sdk;
+      const interrupted = await client.send(
+        new ListMultipartUploadsCommand({ Bucket, Prefix: Key }),
+      );
+      for (const { UploadId } of interrupted.Uploads ?? []) {
+        await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
+      }
+      await client.send(new sdk.DeleteObjectCommand({ Bucket, Key }));
+    },
+
+    async list({ after, limit }) {
+      const { client, ListObjectsV2Command } = await connect();
+      const page = await client.send(
+        new ListObjectsV2Command({
+          Bucket,
+          Prefix: prefix,
+          StartAfter: after === undefined ? undefined : `${prefix}${after}`,
+          MaxKeys: limit,
+        }),
+      );
+      const found = page.Contents ?? [];
+      const objects = found.flatMap(({ Key, Size: size = 0, LastModified }): StoredObject[] => {
+        const object = objectOf(Key);
+        if (!object) return [];
+        const { tenantId, id } = object;
+        return [{ tenantId, id, size, storedAt: LastModified ?? new Date() }];
+      });
+      return {
+        objects,
+        next: page.IsTruncated ? found.at(-1)?.Key?.slice(prefix.length) : undefined,
+      };
+    },
+
+    async listUnfinished({ after, limit }): Promise<ObjectPage> {
+      const { client, ListMultipartUploadsCommand } = await connect();
+      const [KeyMarker, UploadIdMarker] = after === undefined ? [] : after.split(' ');
+      const page = await client.send(
+        new ListMultipartUploadsCommand({
+          Bucket,
+          Prefix: prefix,
+          KeyMarker,
+          UploadIdMarker,
+          MaxUploads: limit,
+        }),
+      );
+      const objects = (page.Uploads ?? []).flatMap(({ Key, Initiated }): StoredObject[] => {
+        const object = objectOf(Key);
+        if (!object) return [];
+        const { tenantId, id } = object;
+        return [{ tenantId, id, size: 0, storedAt: Initiated ?? new Date() }];
+      });
+      const next = `${page.NextKeyMarker ?? ''} ${page.NextUploadIdMarker ?? ''}`;
+      return { objects, next: page.IsTruncated ? next : undefined };
+    },
+  };
+};
