@@ -7,7 +7,6 @@ import type { Command } from 'commander';
 import type { Pool } from 'pg';
 import { type Config, readConfig } from '../config.ts';
 import { createDatabase, JOB_SCHEMA, migrations } from '../database.ts';
-import { importJobs } from '../features/imports/run-import.ts';
 import { sealedColumns } from './sealed-columns.ts';
 
 /** What the commands use. */
@@ -39,7 +38,7 @@ const withQueue = async <T>(
     pool,
     directUrl: config.database.directUrl,
     schema: JOB_SCHEMA,
-    jobs: importJobs,
+    administersAll: true,
     logger: openLogger(),
     enqueueOnly: true,
   });

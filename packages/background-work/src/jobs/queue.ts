@@ -1,4 +1,4 @@
-import { type Out, type Shape, validate } from '@tessera/fields';
+import { type Out, type Shape, shape, validate } from '@tessera/fields';
 import type { Logger } from '@tessera/http-kit';
 import type { Pool } from 'pg';
 import { type JobWithMetadata, PgBoss, type QueueOptions } from 'pg-boss';
@@ -17,6 +17,8 @@ export interface JobQueueOptions {
   readonly schema: string;
   /** All kinds of jobs that are enqueued or run here, except for those that `register` adds. */
   readonly jobs?: readonly Job[];
+  /** Whether this process administers every kind of job that has a queue in the schema. Default false. */
+  readonly administersAll?: boolean;
   readonly logger: Logger;
   /** A role besides the pool's user whose transactions enqueue jobs; the queue grants it the privileges. */
   readonly enqueuingRole?: string | undefined;
@@ -109,6 +111,7 @@ export class JobQueue {
   async start(handlers: readonly JobHandler[] = []): Promise<void> {
     await this.#boss.start();
     for (const job of this.#jobs.values()) await this.#createQueue(job);
+    if (this.#options.administersAll) await this.#addStoredJobs();
     await this.#grantEnqueuing();
     if (this.#options.enqueueOnly) return;
     for (const handler of [...this.#handlers, ...handlers]) {
@@ -184,6 +187,17 @@ export class JobQueue {
     });
     // An existing queue may still have the settings of an earlier release.
     await this.#boss.updateQueue(name, { ...settings, deadLetter });
+  }
+
+  /** Adds the kinds that services have created queues for. Nothing can be enqueued for them here. */
+  async #addStoredJobs(): Promise<void> {
+    const names = (await this.#boss.getQueues()).map((queue) => queue.name);
+    for (const name of names.toSorted()) {
+      const hasDeadQueue = names.includes(deadQueue(name));
+      if (hasDeadQueue && !this.#jobs.has(name)) {
+        this.#jobs.set(name, { name, payload: shape({}), options: {} });
+      }
+    }
   }
 
   async #grantEnqueuing(): Promise<void> {

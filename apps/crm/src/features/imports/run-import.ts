@@ -49,9 +49,6 @@ export const uploadExpiryJob = defineJob(
   shape({ tenant_id: uuid(), import_id: uuid() }),
 );
 
-/** All kinds of jobs of imports. */
-export const importJobs = [importJob, uploadExpiryJob];
-
 interface CheckedRow {
   readonly row_number: number;
   readonly cells: readonly string[];
