@@ -1,3 +1,4 @@
+import { isUuid } from '@tessera/fields';
 import type pg from 'pg';
 import type { Replica } from './replica.ts';
 import { type Statement, toQuery } from './statements.ts';
@@ -71,7 +72,6 @@ const MAX_TRANSACTION_MS = 30_000;
 
 const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const ROLE = /^[a-z_]+$/;
 
 /** The SQL that sets the role and the tenant of a transaction; `tenant` is an SQL expression. */
@@ -240,7 +240,7 @@ export const createTenantDbs = (
   }
   const source: Source = { pool, role, preambles: createPreambles(role), replica, timeLimit };
   return (tenantId) => {
-    if (!UUID.test(tenantId)) throw new TypeError('The id of a tenant must be a UUID');
+    if (!isUuid(tenantId)) throw new TypeError('The id of a tenant must be a UUID');
     return new PooledTenantDb(source, tenantId, readSchema);
   };
 };

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { isUuid } from '@tessera/fields';
 
 /** The id of an object: nothing else is ever part of a path or a key. */
 export interface ObjectId {
@@ -72,7 +73,7 @@ export class ObjectMissing extends Error {
   }
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const isObjectName = (name: string): boolean => isUuid(name) && name === name.toLowerCase();
 
 /**
  * The path of an object: `<tenant>/<last two digits of the id>/<id>`. Throws a `TypeError` unless both ids are
@@ -80,7 +81,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
  */
 export const objectPath = ({ tenantId, id }: ObjectId): readonly [string, string, string] => {
   for (const part of [tenantId, id]) {
-    if (typeof part !== 'string' || !UUID.test(part)) {
+    if (typeof part !== 'string' || !isObjectName(part)) {
       throw new TypeError('An object is identified by two UUIDs in lower case.');
     }
   }
@@ -90,6 +91,6 @@ export const objectPath = ({ tenantId, id }: ObjectId): readonly [string, string
 /** The object at a path; undefined if it is not the path of an object. */
 export const objectAt = (path: readonly string[]): ObjectId | undefined => {
   const [tenantId = '', folder, id = '', ...more] = path;
-  if (more.length > 0 || !UUID.test(tenantId) || !UUID.test(id)) return undefined;
+  if (more.length > 0 || !isObjectName(tenantId) || !isObjectName(id)) return undefined;
   return folder === id.slice(-2) ? { tenantId, id } : undefined;
 };

@@ -9,7 +9,7 @@ import {
   parsePrincipal,
   parsePrincipalRights,
 } from '@tessera/contracts';
-import { readBounded } from '@tessera/outbound-http';
+import { boundedFetch } from '@tessera/outbound-http';
 
 /** The result of a request to identity. A caller is rejected only if identity itself rejects them. */
 export type Answer<T> =
@@ -69,8 +69,8 @@ export interface IdentityClientOptions {
 const BODY_LIMIT = 16 * 1024 * 1024;
 
 const readJson = async (response: Response): Promise<unknown> => {
-  const body = await readBounded(response, BODY_LIMIT);
-  return body.length === 0 ? undefined : JSON.parse(body.toString());
+  const text = await response.text();
+  return text === '' ? undefined : JSON.parse(text);
 };
 
 const textOf = (body: unknown, key: string, pattern: RegExp): string | undefined => {
@@ -94,7 +94,6 @@ const answerOf = async <T>(
   parse: (body: unknown) => T | null,
 ): Promise<Answer<T>> => {
   if (response.status === 429) {
-    await response.body?.cancel();
     return { outcome: 'throttled', retryAfter: retryAfter(response) };
   }
   // A refusal must be complete JSON: proxies have 401 pages of their own.
@@ -134,18 +133,14 @@ const rightsPath = ({ tenantId, id, type, tokenId }: AbsentPrincipal): string =>
 /** Creates a client of identity that reuses connections, follows no redirects, and never throws. */
 export const createIdentityClient = ({ url, timeoutMs }: IdentityClientOptions): IdentityClient => {
   const base = url.replace(/\/+$/, '');
+  const ask = boundedFetch({ timeoutMs, maxBytes: BODY_LIMIT });
   const send = async <T>(
     path: string,
     parse: (body: unknown) => T | null,
     request: RequestInit,
   ): Promise<Answer<T>> => {
     try {
-      const response = await fetch(base + path, {
-        ...request,
-        redirect: 'manual',
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      return await answerOf(response, parse);
+      return await answerOf(await ask(new Request(base + path, request)), parse);
     } catch (cause) {
       return { outcome: 'unavailable', cause };
     }
