@@ -4,8 +4,8 @@ import { Prisma } from '../generated/prisma/client.ts';
 const { sql } = Prisma;
 
 /** A term is frequent if at least `FREQUENT` of the first `SAMPLE` rows contain it. */
-const SAMPLE = 1000;
-const FREQUENT = 100;
+const SAMPLE = 200;
+const FREQUENT = 20;
 
 /** What the trigram index can find: three consecutive letters or digits. */
 const TRIGRAM = /[\p{L}\p{N}]{3}/u;

@@ -85,6 +85,29 @@ export const hasMoreLinks = async (
   return (counted?.count ?? 0) > limit;
 };
 
+/** Which of the records that refer to a contact. */
+const linksOf = (db: TenantDb, contactId: string, ids?: readonly string[]): Prisma.Sql => {
+  const which = ids ? sql`id = ANY(${ids}::uuid[])` : sql`deleted_at IS NULL`;
+  return sql`tenant_id = ${db.tenantId}::uuid AND contact_id = ${contactId}::uuid AND ${which}`;
+};
+
+/**
+ * Locks the records that refer to a contact, those that are not deleted or only those of `links`, in the order of their
+ * ids. Must precede `lockContacts`: a change of a record locks the record first, and then its new contact.
+ */
+export const lockLinks = async (
+  db: TenantDb,
+  contactId: string,
+  links?: MovedLinks,
+): Promise<void> => {
+  for (const table of linkingTables) {
+    const ids = links && (links[table] ?? []);
+    await db.query(sql`
+      SELECT id FROM ${raw(`tenant_crm.${table}`)} WHERE ${linksOf(db, contactId, ids)}
+      ORDER BY id FOR NO KEY UPDATE`);
+  }
+};
+
 /** A move of the records that refer to one contact to another one. */
 interface LinkMove {
   readonly table: LinkingTable;
@@ -103,7 +126,6 @@ export const moveLinks = async (
   { table, from, to, ids }: LinkMove,
   cause: Cause,
 ): Promise<string[]> => {
-  const which = ids ? sql`id = ANY(${ids}::uuid[])` : sql`deleted_at IS NULL`;
   const recorded = recordChanges(db, cause, {
     table,
     from: sql`changed`,
@@ -113,7 +135,7 @@ export const moveLinks = async (
   const rows = await db.query<{ id: string }>(sql`
     WITH locked AS MATERIALIZED (
       SELECT id FROM ${links}
-      WHERE tenant_id = ${db.tenantId}::uuid AND contact_id = ${from}::uuid AND ${which}
+      WHERE ${linksOf(db, from, ids)}
       ORDER BY id FOR NO KEY UPDATE
     ), changed AS (
       UPDATE ${links}

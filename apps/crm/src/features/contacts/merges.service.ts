@@ -4,6 +4,7 @@ import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
 import type { AnswerOf } from '../../records/kind.ts';
 import { createRecords, type Versioned } from '../../records/records.ts';
+import { customFields } from '../custom-fields/custom-fields.service.ts';
 import { type Contacts, contact } from './contacts.kind.ts';
 import {
   findMerge,
@@ -13,6 +14,7 @@ import {
   type LinkingTable,
   linkingTables,
   lockContacts,
+  lockLinks,
   type MovedLinks,
   markUndone,
   moveLinks,
@@ -32,7 +34,8 @@ const MAX_LINKS = 20_000;
 export interface ContactMerges {
   /**
    * Merges the contact `mergedId` into the contact `id` and returns the latter. 404 without the survivor, 422 on
-   * `contact_id` without the other one, 409 if too many records refer to the other one, 412 if the survivor has none of the `versions`.
+   * `contact_id` without the other one, 409 if too many records refer to the other one, 412 if the survivor has none of
+   * the `versions`.
    */
   merge(
     caller: Caller,
@@ -57,13 +60,25 @@ export const createContactMerges = (
   database: Pick<Database, 'forTenant'>,
   maxLinks = MAX_LINKS,
 ): ContactMerges => {
-  /** Runs in a transaction that has locked both contacts. */
+  /**
+   * Runs in a transaction that has locked the declarations of custom fields, then what `lock` locks, and then both
+   * contacts.
+   */
   const locked = <R>(
     { tenantId }: Caller,
     ids: readonly string[],
-    work: (contacts: Contacts, db: TenantDb) => Promise<R>,
+    {
+      lock,
+      work,
+    }: {
+      readonly lock: (db: TenantDb) => Promise<void>;
+      readonly work: (contacts: Contacts, db: TenantDb) => Promise<R>;
+    },
   ): Promise<R> =>
     database.forTenant(tenantId).transaction(async (db) => {
+      // No value is written of a field that is deleted meanwhile.
+      await customFields.declaredFor(db);
+      await lock(db);
       await lockContacts(db, ids);
       return work(createRecords(contact, { forTenant: () => db }), db);
     });
@@ -86,7 +101,11 @@ export const createContactMerges = (
   return {
     merge(caller, id, mergedId, versions) {
       if (id === mergedId) throw invalidField('contact_id', 'contact_id must be another contact');
-      return locked(caller, [id, mergedId], async (contacts, db) => {
+      const lock = async (db: TenantDb): Promise<void> => {
+        // More than that are not moved, and so many are not locked either.
+        if (!(await hasMoreLinks(db, mergedId, maxLinks))) await lockLinks(db, mergedId);
+      };
+      const work = async (contacts: Contacts, db: TenantDb): Promise<Versioned<Contact>> => {
         await contacts.get(caller, id);
         const merged = await otherOf(contacts, caller, mergedId);
         if (await hasMoreLinks(db, mergedId, maxLinks)) {
@@ -115,11 +134,16 @@ export const createContactMerges = (
         await insertMerge(db, { survivorId: id, mergedId, moved, taken });
         await contacts.delete(caller, mergedId);
         return survivor;
-      });
+      };
+      return locked(caller, [id, mergedId], { lock, work });
     },
 
     unmerge(caller, id, mergedId, versions) {
-      return locked(caller, [id, mergedId], async (contacts, db) => {
+      const lock = async (db: TenantDb): Promise<void> => {
+        const merge = await findMerge(db, mergedId);
+        if (merge) await lockLinks(db, id, merge.moved);
+      };
+      const work = async (contacts: Contacts, db: TenantDb): Promise<Versioned<Contact>> => {
         await contacts.get(caller, id);
         const merge = await findMerge(db, mergedId);
         if (merge?.survivor_id !== id) {
@@ -147,7 +171,8 @@ export const createContactMerges = (
           moveLinks(db, { table, from: id, to: mergedId, ids: merge.moved[table] ?? [] }, cause),
         );
         return survivor;
-      });
+      };
+      return locked(caller, [id, mergedId], { lock, work });
     },
   };
 };

@@ -201,6 +201,48 @@ describe('While a merge is not committed', () => {
   });
 });
 
+describe.each(['communication-logs', 'tasks'])(
+  'A change of %s that waits beside a merge',
+  (resource) => {
+    const create = (contact_id: string) =>
+      resource === 'tasks' ? task(contact_id) : log(contact_id);
+
+    /** Sends a change of a record and then a merge of its contact, while both wait for the contact. */
+    const beside = (
+      contactId: string,
+      requests: readonly (() => PromiseLike<{ status: number }>)[],
+    ) =>
+      collide<{ status: number }>(
+        crm().context.pool,
+        {
+          text: 'SELECT id FROM tenant_crm.contacts WHERE id = $1 FOR UPDATE',
+          values: [contactId],
+        },
+        requests,
+      );
+
+    test('moves the record to the survivor, and both succeed', async () => {
+      const [id, other] = [await contact(one), await contact(two)];
+      const url = `/api/crm/${resource}/${await create(other)}`;
+      const move = () => put(url, { contact_id: id });
+      const answers = await beside(id, [move, () => merge(id, other)]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      expect((await get(url)).body.data.contact_id).toBe(id);
+    });
+
+    test('restores the record, which then goes back to its former contact', async () => {
+      const [id, other] = [await contact(one), await contact(two)];
+      const url = `/api/crm/${resource}/${await create(other)}`;
+      await merge(id, other).expect(200);
+      await remove(url).expect(204);
+      const restore = () => post(`${url}/restore`);
+      const answers = await beside(id, [restore, () => unmerge(id, other)]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      expect((await get(url)).body.data.contact_id).toBe(other);
+    });
+  },
+);
+
 describe('A record in the trash when its contact is merged', () => {
   test.each(['communication-logs', 'tasks'])(
     'is restored to the last survivor, and goes back when merges are undone: %s',

@@ -6,7 +6,7 @@ import { deleteFailures } from './imports.repository.ts';
 const EVERY_MS = 15 * 60_000;
 const IMPORTS_AT_ONCE = 100;
 
-/** Deletes the failed rows of imports that ended 30 days ago. */
+/** Deletes the failed rows of imports that ended 30 days ago. Throws after the last one if some could not be deleted. */
 export const deleteExpiredFailures = async (
   { pool, forTenant }: Pick<Database, 'pool' | 'forTenant'>,
   stopping?: AbortSignal,
@@ -15,9 +15,17 @@ export const deleteExpiredFailures = async (
     'SELECT tenant_id, id FROM tenant_crm.imports_with_expired_failures($1)',
     [IMPORTS_AT_ONCE],
   );
+  const errors: unknown[] = [];
   for (const { tenant_id, id } of rows) {
     if (stopping?.aborted) return;
-    await deleteFailures(forTenant(tenant_id), id);
+    // One that fails must not keep the others from expiring.
+    await deleteFailures(forTenant(tenant_id), id).catch((error) => errors.push(error));
+  }
+  if (errors.length > 0) {
+    throw new AggregateError(
+      errors,
+      `the failed rows of ${errors.length} imports were not deleted`,
+    );
   }
 };
 

@@ -1,6 +1,7 @@
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { lockUntilEnd } from '../../records/transaction-lock.ts';
+import { hasEnded } from './import-status.ts';
 import type { ImportRow } from './imports.kind.ts';
 
 const { sql, join } = Prisma;
@@ -23,6 +24,9 @@ export interface FailedRow {
 }
 
 type Progress = Pick<ImportRow, 'status' | 'rows_read'>;
+
+/** How many failed rows one statement deletes: it has 30 seconds. */
+const DELETED_AT_ONCE = 20_000;
 
 /** How many bytes of a file are read at once. */
 export const CHUNK_BYTES = 256 * 1024;
@@ -68,6 +72,14 @@ export const findImport = async (db: TenantDb, id: string): Promise<ImportRow | 
   return row;
 };
 
+/**
+ * Lets the transaction commit without waiting for the disk. Progress and rows are one transaction: if a crash of
+ * PostgreSQL loses both, the import continues from the row before.
+ */
+export const commitWithoutWaiting = async (db: TenantDb): Promise<void> => {
+  await db.query(sql`SELECT set_config('synchronous_commit', 'off', true)`);
+};
+
 /** Locks the import until the transaction ends, so that no other process works on it. */
 export const lockImport = async (db: TenantDb, id: string): Promise<Progress | undefined> => {
   const [row] = await db.query<Progress>(sql`
@@ -97,15 +109,16 @@ export const addCounts = async (db: TenantDb, id: string, counts: RowCounts): Pr
     WHERE ${oneImport(db, id)}`);
 };
 
-/** Sets the counts of a dry run to zero; it starts from the beginning when it was interrupted. */
+/**
+ * Sets the counts of a dry run to zero; it starts from the beginning when it was interrupted. The counts come last: if
+ * this is interrupted as well, the next attempt repeats it.
+ */
 export const restart = async (db: TenantDb, id: string): Promise<void> => {
-  await db.transaction(async (transaction) => {
-    await transaction.query(sql`
-      UPDATE tenant_crm.imports SET rows_read = 0, rows_created = 0, rows_updated = 0,
-        rows_skipped = 0, rows_failed = 0, version = version + 1, updated_at = ${new Date()}
-      WHERE ${oneImport(db, id)} AND status = 'running'`);
-    await transaction.query(sql`DELETE FROM tenant_crm.import_failures WHERE ${ofImport(db, id)}`);
-  });
+  await deleteFailures(db, id);
+  await db.query(sql`
+    UPDATE tenant_crm.imports SET rows_read = 0, rows_created = 0, rows_updated = 0,
+      rows_skipped = 0, rows_failed = 0, version = version + 1, updated_at = ${new Date()}
+    WHERE ${oneImport(db, id)} AND status = 'running'`);
 };
 
 /** Ends an import that has not ended yet, and deletes its file. */
@@ -125,6 +138,23 @@ export const endImport = async (
     await deleteChunks(transaction, id);
   });
 };
+
+/**
+ * Ends an import whose upload was interrupted, and deletes the file, unless the import still needs it. Has no effect on
+ * an import that has started.
+ */
+export const failUpload = (db: TenantDb, id: string): Promise<void> =>
+  db.transaction(async (transaction) => {
+    const now = new Date();
+    await transaction.query(sql`
+      UPDATE tenant_crm.imports
+      SET status = 'failed', error = 'The upload was interrupted.', finished_at = ${now},
+        version = version + 1, updated_at = ${now}
+      WHERE ${oneImport(db, id)} AND status = 'uploading'`);
+    const found = await lockImport(transaction, id);
+    // One that was cancelled during the upload has got more parts of its file since.
+    if (!found || hasEnded(found)) await deleteChunks(transaction, id);
+  });
 
 /** Removes an import that has not started, and its file. */
 export const removeImport = (db: TenantDb, id: string): Promise<void> =>
@@ -155,9 +185,16 @@ export const writeFailures = async (
     VALUES ${join(values)}`);
 };
 
-/** Deletes the failed rows of an import. */
+/** Deletes the failed rows of an import, as many at once as one statement can. */
 export const deleteFailures = async (db: TenantDb, id: string): Promise<void> => {
-  await db.query(sql`DELETE FROM tenant_crm.import_failures WHERE ${ofImport(db, id)}`);
+  for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE; ) {
+    const rows = await db.query(sql`
+      DELETE FROM tenant_crm.import_failures WHERE ${ofImport(db, id)} AND row_number = ANY(ARRAY(
+        SELECT row_number FROM tenant_crm.import_failures WHERE ${ofImport(db, id)}
+        ORDER BY row_number LIMIT ${DELETED_AT_ONCE}
+      )) RETURNING row_number`);
+    deleted = rows.length;
+  }
 };
 
 /** The files that wait for their import or are being imported, uploaded ones and others. */

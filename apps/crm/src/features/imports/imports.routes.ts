@@ -94,7 +94,10 @@ export const importRoutes = ({ imports, upload, database }: Dependencies): Route
         try {
           return await commitUpload(start, stored.discard);
         } catch (error) {
-          await stored.fail();
+          // The import of another upload with this key is the one that the sender knows.
+          const isRepeated =
+            error instanceof HttpError && error.code.startsWith('idempotency_key_');
+          await (isRepeated ? stored.discard() : stored.fail());
           throw error;
         }
       },

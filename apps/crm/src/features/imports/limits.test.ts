@@ -1,11 +1,13 @@
 import { Readable } from 'node:stream';
 import type { IdentityEvent } from '@tessera/contracts';
+import { createLogger } from '@tessera/http-kit';
 import { until } from '@tessera/local-stack';
 import { createRecords } from '../../records/records.ts';
 import { callerIn } from '../../testing/records.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 import { deleteExpiredFailures } from './failure-expiry.ts';
 import { importKind } from './imports.kind.ts';
+import { uploadExpiryHandler } from './run-import.ts';
 import { UploadSenders } from './sender-access.ts';
 import { createUpload } from './upload.ts';
 
@@ -63,14 +65,6 @@ test('The files of imports that have not ended are at most 1 GiB together', asyn
   expect(refused.body.message).toMatch(/1 GiB/);
 });
 
-test('Of uploads at the same moment, no more are accepted than the limit allows', async () => {
-  await addWaiting(18, 10);
-  const sent = await Promise.all(Array.from({ length: 5 }, () => send('first_name\nAda\n')));
-  // Imports end meanwhile, which makes room.
-  expect(sent.filter(({ status }) => status === 201).length).toBeGreaterThanOrEqual(2);
-  for (const { status } of sent) expect([201, 409]).toContain(status);
-});
-
 const request = {
   resource: 'contacts',
   encoding: 'auto',
@@ -80,6 +74,23 @@ const request = {
   file_name: null,
   announcedBytes: undefined,
 } as const;
+
+test('Of uploads at the same moment, no more are accepted than the limit allows', async () => {
+  await addWaiting(18, 10);
+  const { database } = crm().context;
+  const imports = createRecords(importKind, database);
+  // Nothing runs, so that no import ends meanwhile.
+  const jobs = { enqueue: async () => undefined } as never;
+  const upload = createUpload({ imports, database, jobs, senders: new UploadSenders() });
+  const sender = callerIn(await tenantId());
+  const uploads = await Promise.allSettled(
+    Array.from({ length: 5 }, () =>
+      upload(sender, request, Readable.from([Buffer.from('first_name\nAda\n')])),
+    ),
+  );
+  const refusals = uploads.flatMap((one) => (one.status === 'rejected' ? [one.reason.status] : []));
+  expect(refusals).toEqual([409, 409, 409]);
+});
 
 test('A file whose sender loses access while it is uploaded is not imported', async () => {
   const { database, jobs } = crm().context;
@@ -116,6 +127,45 @@ test('An upload whose expiry cannot be planned leaves no import behind', async (
   const content = Readable.from([Buffer.from('first_name\nAda\n')]);
   await expect(upload(sender, request, content)).rejects.toThrow('the queue is away');
   expect((await get(path)).body.meta.total).toBe(0);
+});
+
+test('An error after the import has started does not end it', async () => {
+  const { database, jobs } = crm().context;
+  const sender = callerIn(await tenantId());
+  const imports = createRecords(importKind, database);
+  const upload = createUpload({ imports, database, jobs, senders: new UploadSenders() });
+  const content = Readable.from([Buffer.from('first_name\nGrace\n')]);
+  const stored = await upload(sender, request, content);
+  const { id } = await stored.start();
+  // The connection is lost while the response is sent.
+  await stored.fail();
+  await ended(id);
+  expect((await get(`${path}/${id}`)).body.data).toMatchObject({
+    status: 'completed',
+    rows_created: 1,
+  });
+});
+
+test('The file of an import that was cancelled during its upload is deleted if the process ends', async () => {
+  const { database, jobs, pool } = crm().context;
+  const sender = callerIn(await tenantId());
+  const imports = createRecords(importKind, database);
+  const upload = createUpload({ imports, database, jobs, senders: new UploadSenders() });
+  const content = Readable.from([Buffer.from('first_name\nGrace\n')]);
+  await upload(sender, request, content);
+  const [{ id }] = (await get(path)).body.data;
+  await pool.query("UPDATE tenant_crm.imports SET status = 'cancelled' WHERE id = $1", [id]);
+  const { signal } = new AbortController();
+  await uploadExpiryHandler({ database, logger: createLogger('crm', 'silent') }).handle(
+    { tenant_id: sender.tenantId, import_id: id } as never,
+    { id: crypto.randomUUID(), attempt: 1, signal, stopping: signal },
+  );
+  const { rows } = await pool.query(
+    'SELECT count(*)::int AS parts FROM tenant_crm.import_chunks WHERE import_id = $1',
+    [id],
+  );
+  expect(rows).toEqual([{ parts: 0 }]);
+  expect((await get(`${path}/${id}`)).body.data.status).toBe('cancelled');
 });
 
 describe('Failed rows', () => {

@@ -12,8 +12,10 @@ import { hasEnded } from './import-status.ts';
 import type { ImportRow } from './imports.kind.ts';
 import {
   addCounts,
+  commitWithoutWaiting,
   endImport,
   type FailedRow,
+  failUpload,
   findImport,
   lockImport,
   readChunks,
@@ -30,6 +32,12 @@ const BATCH = 500;
 const BATCH_CHARACTERS = 4_000_000;
 /** How many rows are checked before requests that have arrived meanwhile go on. */
 const CHECKED_AT_ONCE = 50;
+
+/** How many rows with errors an import may have: more than that are a mistake in the file or its mapping. */
+const MAX_FAILURES = 100_000;
+
+/** After so many parts of a batch, larger ones are tried again. */
+const PARTS_BEFORE_GROWTH = 10;
 
 /** An import that has been killed this often fails: its file may be the reason. */
 const ATTEMPTS = 20;
@@ -86,15 +94,21 @@ class ImportRun {
   readonly #target: ImportTarget;
   readonly #dryRunValues: SeenValues | undefined;
   #rowsRead: number;
+  #rowsFailed: number;
+  readonly #maxFailures: number;
   /** The maximum number of rows that one transaction saves. */
   #size = BATCH;
+  /** The parts that were saved since that changed. */
+  #partsSaved = 0;
 
-  constructor(db: TenantDb, found: ImportRow) {
+  constructor(db: TenantDb, found: ImportRow, maxFailures: number) {
     this.#db = db;
     this.#import = found;
     this.#target = importTargets[found.resource];
     this.#dryRunValues = found.dry_run ? new SeenValues() : undefined;
     this.#rowsRead = found.rows_read;
+    this.#rowsFailed = found.rows_failed;
+    this.#maxFailures = maxFailures;
   }
 
   /** Returns when the import has ended. Throws `UnreadableFile`, or when `run` has to end. */
@@ -119,6 +133,15 @@ class ImportRun {
           if (signal.aborted || stopping.aborted) throw new Error('The import continues later.');
         });
         if (!isRunning) return;
+        if (this.#rowsFailed > this.#maxFailures) {
+          await endImport(
+            this.#db,
+            id,
+            'failed',
+            `More than ${this.#maxFailures} rows have errors.`,
+          );
+          return;
+        }
       }
     } finally {
       await batches.return(undefined);
@@ -126,7 +149,7 @@ class ImportRun {
     await endImport(this.#db, id, 'completed');
   }
 
-  /** Saves a batch. Where that takes longer than a transaction may, it and all later ones are smaller. */
+  /** Saves a batch. If that takes longer than a transaction may, it is saved in smaller parts, and so are later ones. */
   async #saveInParts(
     batch: readonly CheckedRow[],
     assertMayContinue: () => void,
@@ -138,9 +161,14 @@ class ImportRun {
       try {
         if (!(await this.#save(part))) return false;
         saved += part.length;
+        this.#partsSaved += 1;
+        if (this.#partsSaved % PARTS_BEFORE_GROWTH === 0) {
+          this.#size = Math.min(BATCH, 2 * this.#size);
+        }
       } catch (error) {
         if (!(error instanceof TransactionTimeout) || part.length === 1) throw error;
         this.#size = Math.ceil(part.length / 2);
+        this.#partsSaved = 0;
       }
     }
     return true;
@@ -159,17 +187,19 @@ class ImportRun {
       const locked = await lockImport(db, id);
       if (locked?.status !== 'running') return undefined;
       if (locked.rows_read !== this.#rowsRead) throw new Error('Another process runs the import.');
+      await commitWithoutWaiting(db);
       const save = () => saveRows(this.#destination(db), valid);
       const result = isDryRun ? await dryRun(db, save) : await save();
       const failed = [...failures, ...result.failures];
       await writeFailures(db, id, failed);
       const counts = { rows_read: rows.length, rows_failed: failed.length };
       await addCounts(db, id, { ...counts, ...result.counts });
-      return result;
+      return { createdValues: result.createdValues, failed: failed.length };
     });
     if (!saved) return false;
     for (const value of saved.createdValues) this.#dryRunValues?.add(value);
     this.#rowsRead += rows.length;
+    this.#rowsFailed += saved.failed;
     return true;
   }
 
@@ -192,19 +222,22 @@ const invalidData = (error: unknown): string | undefined => {
 interface Dependencies {
   readonly database: Pick<Database, 'forTenant'>;
   readonly logger: Logger;
+  /** How many rows with errors an import may have. */
+  readonly maxFailures?: number;
 }
 
 /** The handler of `uploadExpiryJob`. */
 export const uploadExpiryHandler = ({ database }: Dependencies): JobHandler =>
   handleJob(uploadExpiryJob, async ({ tenant_id, import_id: id }) => {
-    const db = database.forTenant(tenant_id);
-    const found = await findImport(db, id);
-    if (found?.status !== 'uploading') return;
-    await endImport(db, id, 'failed', 'The upload was interrupted.');
+    await failUpload(database.forTenant(tenant_id), id);
   });
 
 /** The handler of `importJob`. */
-export const importHandler = ({ database, logger }: Dependencies): JobHandler =>
+export const importHandler = ({
+  database,
+  logger,
+  maxFailures = MAX_FAILURES,
+}: Dependencies): JobHandler =>
   handleJob(importJob, async ({ tenant_id, import_id: id }, run) => {
     const db = database.forTenant(tenant_id);
     if (run.attempt > ATTEMPTS) {
@@ -219,7 +252,7 @@ export const importHandler = ({ database, logger }: Dependencies): JobHandler =>
     }
     if (!found || hasEnded(found)) return;
     try {
-      await new ImportRun(db, found).run(run);
+      await new ImportRun(db, found, maxFailures).run(run);
     } catch (error) {
       const reason = error instanceof UnreadableFile ? error.message : invalidData(error);
       if (reason === undefined) throw error;

@@ -21,7 +21,7 @@ import type { ImportableResource, ImportRow, Imports, importKind } from './impor
 import {
   CHUNK_BYTES,
   countWaitingFiles,
-  endImport,
+  failUpload,
   removeImport,
   reserveBytes,
   writeChunk,
@@ -194,7 +194,7 @@ const storing =
       return expiring;
     });
     const { import_id: id } = payload;
-    const fail = (): Promise<void> => endImport(db, id, 'failed', 'The upload was interrupted.');
+    const fail = (): Promise<void> => failUpload(db, id);
     let size = first.length;
     try {
       await writeChunk(db, id, 0, first);

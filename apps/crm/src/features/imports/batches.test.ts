@@ -1,0 +1,75 @@
+import { createTenantDbs } from '@tessera/database-kit';
+import { createLogger } from '@tessera/http-kit';
+import { createRecords } from '../../records/records.ts';
+import { callerIn, openDatabase } from '../../testing/records.ts';
+import { importKind } from './imports.kind.ts';
+import { deleteFailures, findImport, readFailures, writeChunk } from './imports.repository.ts';
+import { importHandler } from './run-import.ts';
+
+const { database, pool, close } = await openDatabase();
+afterAll(close);
+
+/** Creates an import of a file with these rows, and runs it; returns its id and tenant. */
+const runImport = async (
+  header: string,
+  rows: readonly string[],
+  { timeLimit, maxFailures }: { readonly timeLimit?: number; readonly maxFailures?: number },
+) => {
+  const caller = callerIn();
+  const { id } = await createRecords(importKind, database).create(caller, {
+    resource: 'contacts',
+    file_name: null,
+    encoding: 'utf-8',
+    delimiter: 'comma',
+    mapping: null,
+    duplicates: 'create',
+    dry_run: false,
+  });
+  const db = database.forTenant(caller.tenantId);
+  await writeChunk(db, id, 0, Buffer.from(`${header}\n${rows.join('\n')}\n`));
+  await pool.query("UPDATE tenant_crm.imports SET status = 'pending' WHERE id = $1", [id]);
+  const { signal } = new AbortController();
+  const handler = importHandler({
+    database: { forTenant: createTenantDbs(pool, { ...(timeLimit && { timeLimit }) }) },
+    logger: createLogger('crm', 'silent'),
+    ...(maxFailures && { maxFailures }),
+  });
+  await handler.handle({ tenant_id: caller.tenantId, import_id: id } as never, {
+    id: crypto.randomUUID(),
+    attempt: 1,
+    signal,
+    stopping: signal,
+  });
+  return { id, db };
+};
+
+test('Rows that take longer than a transaction may are saved in smaller parts, each once', async () => {
+  // A second for all rows.
+  await pool.query(`
+    CREATE FUNCTION tenant_crm.wait() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN PERFORM pg_sleep(0.01); RETURN NEW; END $$;
+    CREATE TRIGGER wait BEFORE INSERT ON tenant_crm.contacts
+      FOR EACH ROW EXECUTE FUNCTION tenant_crm.wait()`);
+  const names = Array.from({ length: 100 }, (_none, n) => `Ada ${n}`);
+  const { id, db } = await runImport('first_name', names, { timeLimit: 500 });
+  expect(await findImport(db, id)).toMatchObject({ status: 'completed', rows_created: 100 });
+  const { rows } = await pool.query(
+    'SELECT count(*)::int AS contacts, count(DISTINCT first_name)::int AS names FROM tenant_crm.contacts',
+  );
+  expect(rows).toEqual([{ contacts: 100, names: 100 }]);
+  await pool.query('DROP TRIGGER wait ON tenant_crm.contacts');
+});
+
+test('An import with too many wrong rows ends as failed, and keeps those it has found', async () => {
+  const wrong = Array.from({ length: 1200 }, (_none, n) => `Ada ${n},no address`);
+  const { id, db } = await runImport('first_name,email', wrong, { maxFailures: 600 });
+  expect(await findImport(db, id)).toMatchObject({
+    status: 'failed',
+    error: 'More than 600 rows have errors.',
+    rows_read: 1000,
+    rows_failed: 1000,
+  });
+  expect(await readFailures(db, id, 0, 2000)).toHaveLength(1000);
+  await deleteFailures(db, id);
+  expect(await readFailures(db, id, 0, 2000)).toEqual([]);
+});
