@@ -22,6 +22,8 @@ import { bootstrap, pnpm } from './bootstrap.mjs';
 
 const APPS = ['identity', 'crm'];
 const ENTRIES = ['dist/main.js', 'dist/cli.js'];
+/** Programs that a service runs as processes of their own. */
+const PROGRAMS = { crm: ['node_modules/@tessera/content-worker/dist/child/main.js'] };
 
 /** Files of packages that are read at run time under names that static analysis cannot find. */
 const READ_BY_NAME = {
@@ -107,7 +109,7 @@ const isTest = (file) => /\.test\.[cm]?js$/.test(file);
  */
 const loaded = async (directory) => {
   const { nodeFileTrace } = await import('@vercel/nft');
-  const entries = ENTRIES.map((entry) => join(directory, entry));
+  const entries = [...ENTRIES, ...(PROGRAMS[app] ?? [])].map((entry) => join(directory, entry));
   const traced = [];
   // Shares the cache between traces.
   const cache = {};
@@ -122,7 +124,7 @@ const loaded = async (directory) => {
   return new Set(files.map((file) => withoutLinks(directory, file)));
 };
 
-/** Loads all modules of both entry points, so that missing files are found. */
+/** Loads all modules of the entry points and programs, so that missing files are found. */
 const proveComplete = () => {
   const environment = { PATH: process.env.PATH };
   for (const [entry, expected] of [
@@ -134,6 +136,14 @@ const proveComplete = () => {
       env: environment,
     });
     if (!expected.test(stdout)) fail(`${entry} does not run on its own:\n${stdout}${stderr}`);
+  }
+  for (const program of PROGRAMS[app] ?? []) {
+    const { status, stderr, output } = spawnSync(
+      process.execPath,
+      [join(target, program), 'load', '', '60', String(2 ** 31)],
+      { encoding: 'utf8', env: {}, stdio: ['ignore', 'ignore', 'pipe', 'pipe'] },
+    );
+    if (status !== 0) fail(`${program} does not run on its own:\n${stderr}${output[3]}`);
   }
 };
 

@@ -10,7 +10,7 @@ import pg from 'pg';
 import { document } from './document.ts';
 import { removeValues } from './features/custom-fields/value-removal.ts';
 import { deleteExpiredKeys } from './idempotency/expired-keys.ts';
-import { conformanceSubject } from './testing/conformance-subject.ts';
+import { CONTENTS_AS_THUMBNAILS, conformanceSubject } from './testing/conformance-subject.ts';
 import { crmDatabase, startCrm, type TestCrm } from './testing/crm.ts';
 import { declaredKinds } from './testing/declared-kinds.ts';
 import { fillTables } from './testing/many-rows.ts';
@@ -98,6 +98,10 @@ beforeAll(async () => {
   );
   // Only some imports can wait at the same time.
   await admin.query(`UPDATE tenant_crm.imports SET status = 'completed'`);
+  await admin.query(CONTENTS_AS_THUMBNAILS, [tenantId]);
+  await admin.query(
+    "UPDATE tenant_crm.file_contents SET words = tenant_crm.word_vector('{sample}')",
+  );
   const kinds = await declaredKinds();
   const limits = new Map(
     kinds.flatMap(({ table, maximum }) => (maximum ? [[table, maximum - ROOM]] : [])),

@@ -1,4 +1,5 @@
 import { clamdAddress, createClamd } from '@tessera/clamd';
+import { createContentWorker } from '@tessera/content-worker';
 import type { Channel } from '@tessera/contracts';
 import { Exports } from '@tessera/http-kit';
 import type { Context } from './context.ts';
@@ -32,6 +33,7 @@ import { createTags, type Tags } from './features/tags/tags.service.ts';
 import { createTasks, type Tasks } from './features/tasks/tasks.service.ts';
 import { type TimeEntries, timeEntry } from './features/time-entries/time-entries.kind.ts';
 import { createTimelines, type Timelines } from './features/timelines/timelines.service.ts';
+import { contentReadingHandler, readNewContent } from './files/content-reading.ts';
 import { createFiles, fileRemovalHandler, type NewContentHook } from './files/files.ts';
 import { fileScanHandler, processNewContent } from './files/processing.ts';
 import { createRecords } from './records/records.ts';
@@ -72,7 +74,7 @@ export const createServices = (context: Context): Services => {
   const imports = createRecords(importKind, database);
   const { maxBytes, defaultQuota, clamdUrl } = config.files;
   const scanner = clamdUrl === undefined ? undefined : createClamd(clamdAddress(clamdUrl));
-  const afterScan: NewContentHook[] = [];
+  const afterScan: NewContentHook[] = [readNewContent(jobs)];
   const files = createFiles({
     database,
     store: fileStore,
@@ -93,6 +95,7 @@ export const createServices = (context: Context): Services => {
     }),
   );
   jobs.register(fileRemovalHandler({ database, store: fileStore }));
+  jobs.register(contentReadingHandler({ database, files, worker: createContentWorker(), logger }));
   jobs.register(purgeHandler({ database, files }));
   jobs.register(importHandler({ database, logger }));
   jobs.register(uploadExpiryHandler({ database, logger }));

@@ -2175,6 +2175,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/documents/{id}/thumbnail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a thumbnail of a document
+         * @description A WebP of at most 512 pixels a side, for PNG, JPEG, WebP, GIF and AVIF images. It is made shortly after the upload; until then, and for all other files, the response is a 404.
+         */
+        get: operations["getDocumentThumbnail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/documents/{id}/versions/{number}/download": {
         parameters: {
             query?: never;
@@ -13771,7 +13791,7 @@ export interface operations {
                 sort?: "name" | "-name" | "size" | "-size" | "type" | "-type" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
-                /** @description Matches anywhere in the text, regardless of case and diacritics. */
+                /** @description Matches anywhere in the text, regardless of case and diacritics. Also finds documents whose text (txt, md, csv, pdf, docx) contains all words of the term, or words that begin with them; words of one or two letters are found as whole words. The text is searchable shortly after the upload. */
                 search?: string;
                 folder_id?: string;
                 /** @description Only what is in the root, or only what is in a folder */
@@ -13919,7 +13939,7 @@ export interface operations {
     exportDocuments: {
         parameters: {
             query?: {
-                /** @description Matches anywhere in the text, regardless of case and diacritics. */
+                /** @description Matches anywhere in the text, regardless of case and diacritics. Also finds documents whose text (txt, md, csv, pdf, docx) contains all words of the term, or words that begin with them; words of one or two letters are found as whole words. The text is searchable shortly after the upload. */
                 search?: string;
                 folder_id?: string;
                 /** @description Only what is in the root, or only what is in a folder */
@@ -14711,6 +14731,112 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden33"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict10"];
+            412: components["responses"]["PreconditionFailed2"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    getDocumentThumbnail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description A time. The response is 304 if the file has not changed since then (RFC 9110 section 13.1.3). */
+                "If-Modified-Since"?: components["parameters"]["If-Modified-Since"];
+                /** @description A time. The response is 412 if the file has changed since then (RFC 9110 section 13.1.4). */
+                "If-Unmodified-Since"?: components["parameters"]["If-Unmodified-Since"];
+                /** @description One range of bytes, such as `bytes=0-99`. The response is 206 with that part of the file (RFC 9110 section 14.2). */
+                Range?: components["parameters"]["Range"];
+                /** @description The entity tag or time of the version to which the range applies. If the file has changed, the response is the whole file (RFC 9110 section 13.1.5). */
+                "If-Range"?: components["parameters"]["If-Range"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/webp": unknown;
+                };
+            };
+            /** @description The requested range of the file */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    "Content-Range": components["headers"]["Content-Range"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/webp": unknown;
+                };
+            };
+            /** @description The client already has this version of the file */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden33"];
+            /** @description There is no such document, or it has no thumbnail */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             409: components["responses"]["Conflict10"];
             412: components["responses"]["PreconditionFailed2"];
             416: components["responses"]["RangeNotSatisfiable"];

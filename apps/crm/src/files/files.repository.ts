@@ -14,6 +14,12 @@ export interface Content {
   readonly scan_status: ScanStatus;
 }
 
+/** A content that was removed. */
+export interface RemovedContent extends Content {
+  /** The content that was its thumbnail. */
+  readonly thumbnail_id: string | null;
+}
+
 /** A content after a reference was added to it. */
 export interface Referred {
   readonly id: string;
@@ -113,22 +119,41 @@ export const addReference = async (db: TenantDb, id: string): Promise<void> => {
 export const removeReferences = async (
   db: TenantDb,
   ids: readonly string[],
-): Promise<readonly Content[]> => {
+): Promise<readonly RemovedContent[]> => {
   await db.query(sql`
     UPDATE tenant_crm.file_contents AS content SET reference_count = reference_count - gone.count
     FROM (
       SELECT id, count(*)::int AS count FROM unnest(${ids}::uuid[]) AS id GROUP BY id ORDER BY id
     ) AS gone
     WHERE content.tenant_id = ${db.tenantId}::uuid AND content.id = gone.id`);
-  return db.query<Content>(sql`
+  return db.query<RemovedContent>(sql`
     DELETE FROM tenant_crm.file_contents
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[]) AND reference_count = 0
-    RETURNING object_id, size, sealed_key, scan_status`);
+    RETURNING object_id, size, sealed_key, scan_status, thumbnail_id`);
 };
 
 /** The content; undefined if there is none. */
 export const findContent = async (db: TenantDb, id: string): Promise<Content | undefined> => {
   const [row] = await db.query<Content>(sql`
     SELECT object_id, size, sealed_key, scan_status FROM tenant_crm.file_contents WHERE ${oneFile(db, id)}`);
+  return row;
+};
+
+/** A thumbnail as it is served. */
+export interface Thumbnail {
+  readonly id: string;
+  readonly size: number;
+  readonly sha256: string;
+}
+
+/** The thumbnail of a content; undefined if it has none. */
+export const findThumbnail = async (
+  db: TenantDb,
+  contentId: string,
+): Promise<Thumbnail | undefined> => {
+  const [row] = await db.query<Thumbnail>(sql`
+    SELECT id, size, sha256 FROM tenant_crm.file_contents
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = (
+      SELECT thumbnail_id FROM tenant_crm.file_contents WHERE ${oneFile(db, contentId)})`);
   return row;
 };

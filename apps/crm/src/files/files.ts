@@ -25,10 +25,12 @@ import {
   deletePending,
   findContent,
   findContentOf,
+  findThumbnail,
   insertAbandoned,
   insertPending,
   markAbandoned,
   removeReferences,
+  type Thumbnail,
   takePending,
 } from './files.repository.ts';
 import { requireServable, type ScanStatus } from './scan-status.ts';
@@ -75,15 +77,23 @@ export interface Files {
    */
   store<R>(tenantId: string, upload: Upload, save: (file: UploadedFile) => Promise<R>): Promise<R>;
   /**
-   * Makes a record of the transaction refer to an uploaded file of the media type; returns the id of the content.
+   * Makes a record of the transaction refer to an uploaded file of the media type; returns the id of the content. What
+   * is `derived` from another content is not processed as a new one.
    */
-  refer(db: TenantDb, file: UploadedFile, type: string): Promise<string>;
+  refer(
+    db: TenantDb,
+    file: UploadedFile,
+    type: string,
+    origin?: 'uploaded' | 'derived',
+  ): Promise<string>;
   /** Makes another record of the transaction refer to a content. */
   referAgain(db: TenantDb, contentId: string): Promise<void>;
   /** Ends references in the transaction; contents without any are deleted after it. */
   release(db: TenantDb, contentIds: readonly string[]): Promise<void>;
   /** The state of a content's scan, which a record of the transaction that refers to it copies. */
   scanStatus(db: TenantDb, contentId: string): Promise<ScanStatus>;
+  /** The content that is the thumbnail of a content; undefined if there is none. */
+  thumbnail(db: TenantDb, contentId: string): Promise<Thumbnail | undefined>;
   /** Opens a content, or a range of it. Throws 409 if it may not be served, and 503 if the store cannot open it. */
   open(db: TenantDb, contentId: string, range?: ByteRange): Promise<Readable>;
   /** Opens a content whatever its scan found. Only for the scan. */
@@ -189,6 +199,15 @@ export const createFiles = ({
       throw fileUnavailable(error);
     });
 
+  const release = async (db: TenantDb, contentIds: readonly string[]): Promise<void> => {
+    const removed = await removeReferences(db, contentIds);
+    if (removed.length === 0) return;
+    await addUsage(db, -removed.reduce((sum, { size }) => sum + size, 0));
+    for (const { object_id: objectId } of removed) await remove(db, objectId);
+    const thumbnails = removed.flatMap(({ thumbnail_id: id }) => id ?? []);
+    if (thumbnails.length > 0) await release(db, thumbnails);
+  };
+
   return {
     async store(tenantId, upload, save) {
       const db = database.forTenant(tenantId);
@@ -207,7 +226,7 @@ export const createFiles = ({
       }
     },
 
-    async refer(db, file, type) {
+    async refer(db, file, type, origin = 'uploaded') {
       if (!(await takePending(db, file.id))) {
         throw new HttpError(408, 'request_timeout', 'The upload took too long.');
       }
@@ -221,18 +240,16 @@ export const createFiles = ({
       const { bytes, quota_bytes } = await addUsage(db, file.size);
       const quota = quotaOf(quota_bytes);
       if (bytes > quota) throw quotaExceeded(Math.max(0, quota - (bytes - file.size)));
+      if (origin === 'derived') return content.id;
       for (const hook of onNewContent) await hook(db, { contentId: content.id, type, size });
       return content.id;
     },
 
     referAgain: addReference,
 
-    async release(db, contentIds) {
-      const removed = await removeReferences(db, contentIds);
-      if (removed.length === 0) return;
-      await addUsage(db, -removed.reduce((sum, { size }) => sum + size, 0));
-      for (const { object_id: objectId } of removed) await remove(db, objectId);
-    },
+    release,
+
+    thumbnail: findThumbnail,
 
     async scanStatus(db, contentId) {
       return (await contentOf(db, contentId)).scan_status;

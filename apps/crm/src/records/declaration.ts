@@ -13,6 +13,7 @@ import type {
 } from './kind.ts';
 import type { ColumnValues, HiddenColumns, RowOf } from './row.ts';
 import type { RecordChange, Rules } from './rules.ts';
+import type { AlsoSearched } from './search.ts';
 import type { TenantFields } from './tenant-fields.ts';
 
 /** The types that follow from the parts of a declaration. */
@@ -70,6 +71,8 @@ export interface Declaration<
   readonly filters: T['filters'];
   /** Whether lists can be searched; the table then needs `search_text` and its index. Default: false. */
   readonly search?: boolean;
+  /** What a search finds besides rows whose `search_text` contains the term. */
+  readonly alsoSearched?: AlsoSearched;
   /**
    * Whether triggers maintain the total of the table (`keep_count`). Default: true, unless `maximum` is given.
    */

@@ -16,6 +16,7 @@ import type { Filters } from './filters.ts';
 import type { HiddenHistory } from './history.ts';
 import type { ColumnValues, HiddenColumns, RecordRow } from './row.ts';
 import type { RecordChange, Rules } from './rules.ts';
+import type { AlsoSearched } from './search.ts';
 import type { TenantFields } from './tenant-fields.ts';
 
 export type { CreationContext, RecordChange, RowContext, RuleContext, Rules } from './rules.ts';
@@ -104,6 +105,7 @@ export interface Kind<T extends KindTypes = KindTypes> {
   readonly defaultSort: T['sort'] | `-${T['sort']}`;
   readonly filters: T['filters'];
   readonly search: boolean;
+  readonly alsoSearched: AlsoSearched | undefined;
   readonly counted: boolean;
   readonly countedBy: readonly string[];
   readonly deletion: 'soft' | 'permanent';
@@ -177,6 +179,7 @@ const kindsFor =
       jsonFields: {},
       maximum: undefined,
       search: false,
+      alsoSearched: undefined,
       counted: declaration.maximum === undefined,
       countedBy: [],
       deletion: 'soft',

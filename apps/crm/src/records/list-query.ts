@@ -41,13 +41,14 @@ export type ListQuery<T extends KindTypes> = Narrowing<T> & {
 /** The query parameters of a kind's search and filters. */
 export const narrowingFields = <T extends KindTypes>({
   search,
+  alsoSearched,
   filters,
   tenantFields,
 }: Kind<T>): Record<string, Field> => ({
   ...(search && {
     search: described(
       optional(rawText(200, 0)),
-      'Matches anywhere in the text, regardless of case and diacritics.',
+      `Matches anywhere in the text, regardless of case and diacritics.${alsoSearched ? ` ${alsoSearched.description}` : ''}`,
     ),
   }),
   ...Object.fromEntries(

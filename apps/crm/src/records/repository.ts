@@ -144,7 +144,16 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
     base: readonly Prisma.Sql[],
     search: string,
   ): Promise<Prisma.Sql[]> =>
-    search ? [await searchCondition(db, listed(db), join([...base], ' AND '), search)] : [];
+    search
+      ? [
+          await searchCondition(
+            db,
+            { table: listed(db), among: join([...base], ' AND ') },
+            search,
+            kind.alsoSearched,
+          ),
+        ]
+      : [];
 
   /** The maintained total of an unfiltered list; undefined if none is maintained for the scope. */
   const liveTotal = (

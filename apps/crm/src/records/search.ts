@@ -16,7 +16,7 @@ const TRIGRAM = /[\p{L}\p{N}]{3}/u;
  * list order finds enough hits soon; if it is rare or does not occur, the index of pieces finds them. These use
  * `strpos`, since for LIKE the planner would read the whole trigram index.
  */
-export const searchCondition = async (
+const textCondition = async (
   db: TenantDb,
   table: Prisma.Sql,
   among: Prisma.Sql,
@@ -33,4 +33,24 @@ export const searchCondition = async (
   return (sample[0]?.hits ?? 0) >= FREQUENT
     ? contains
     : sql`${contains} AND tenant_crm.search_pieces(search_text) @> tenant_crm.term_pieces(${term})`;
+};
+
+/** A search outside of the `search_text` of a kind. */
+export interface AlsoSearched {
+  /** For the OpenAPI document: a sentence. */
+  readonly description: string;
+  /** The rows that the term finds, by an index; undefined if the term has nothing to search for. */
+  condition(db: TenantDb, term: string): Prisma.Sql | undefined;
+}
+
+/** The condition for rows that a search finds, in `search_text` and elsewhere. */
+export const searchCondition = async (
+  db: TenantDb,
+  rows: { readonly table: Prisma.Sql; readonly among: Prisma.Sql },
+  term: string,
+  alsoSearched: AlsoSearched | undefined,
+): Promise<Prisma.Sql> => {
+  const found = await textCondition(db, rows.table, rows.among, term);
+  const also = alsoSearched?.condition(db, term);
+  return also ? sql`((${found}) OR ${also})` : found;
 };

@@ -1,4 +1,4 @@
-import type { Subject } from '@tessera/conformance';
+import type { Subject, Tenant } from '@tessera/conformance';
 import { newTenant } from '@tessera/resource-server/testing';
 import type { TestCrm } from './crm.ts';
 
@@ -47,6 +47,20 @@ const batchOf = (fields: object, text: string) => (): object => {
   return { operations: [{ op: 'create', body: { ...fields, [text]: `${keys}` } }] };
 };
 
+/** Any content can be a thumbnail. */
+export const CONTENTS_AS_THUMBNAILS =
+  'UPDATE tenant_crm.file_contents SET thumbnail_id = id WHERE tenant_id = $1';
+
+const documentWithThumbnail = async (crm: TestCrm, side: Tenant): Promise<string> => {
+  const tenant = side === 'own' ? 'acme' : 'globex';
+  const { body } = await crm.http
+    .post('/api/crm/documents')
+    .set(crm.caller({ tenant }))
+    .attach('file', Buffer.from('a'), 'a.txt');
+  await crm.context.pool.query(CONTENTS_AS_THUMBNAILS, [crm.identity[tenant].id]);
+  return body.data.id;
+};
+
 /** What tests that are made from the OpenAPI document need to know about CRM. */
 export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => ({
   url: crm.url,
@@ -82,6 +96,7 @@ export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => (
       : undefined,
   // Tags exist in records only.
   async parameters(side, path): Promise<Record<string, string>> {
+    if (path.endsWith('/thumbnail')) return { id: await documentWithThumbnail(crm, side) };
     if (!path.includes('{tag}')) return {};
     const tag = `sample-${crypto.randomUUID()}`;
     const [collection, body] = path.includes('/companies/')

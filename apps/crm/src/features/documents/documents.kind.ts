@@ -27,6 +27,7 @@ import type { Records } from '../../records/records.ts';
 import { hidden } from '../../records/row.ts';
 import { inRoot } from '../document-folders/folders.filters.ts';
 import { historyInFolders, inVisibleFolders } from '../document-folders/folders.visibility.ts';
+import { documentTexts } from './document-texts.ts';
 import {
   checkDocumentChange,
   checkDocumentDeletion,
@@ -99,6 +100,7 @@ export const document = declareKind({
     ...timeFilters,
   },
   search: true,
+  alsoSearched: documentTexts,
   countedBy: ['folder_id'],
   scope: (caller) => inVisibleFolders(caller, 'documents'),
   hiddenHistory: (caller) => historyInFolders(caller),

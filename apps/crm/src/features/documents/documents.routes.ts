@@ -220,6 +220,21 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
         reply(200, await service.download(caller, id)),
     }),
 
+    getDocumentThumbnail: route({
+      method: 'get',
+      path: '/documents/{id}/thumbnail',
+      permission: 'documents.view',
+      resource: 'document',
+      summary: 'Get a thumbnail of a document',
+      description:
+        'A WebP of at most 512 pixels a side, for PNG, JPEG, WebP, GIF and AVIF images. It is made shortly after the upload; until then, and for all other files, the response is a 404.',
+      params: one,
+      responses: { 200: fileResponse('image/webp') },
+      problems: { ...downloadProblems, 404: 'There is no such document, or it has no thumbnail' },
+      handler: async ({ caller, params: { id }, reply }) =>
+        reply(200, await service.thumbnail(caller, id)),
+    }),
+
     downloadDocumentVersion: route({
       method: 'get',
       path: '/documents/{id}/versions/{number}/download',

@@ -72,6 +72,8 @@ export interface DocumentService {
   ): Promise<Versioned<DocumentAnswer>>;
   /** The file of the current version, or of another one. Throws 404, and 409 if a scan prevents it. */
   download(caller: Caller, id: string, number?: number): Promise<ServedFile>;
+  /** A small image of the current version. Throws 404 if there is none, and 409 like `download`. */
+  thumbnail(caller: Caller, id: string): Promise<ServedFile>;
   /** Moves all or nothing. Throws 403 without write access on both sides, and 422 for a folder into itself. */
   move(
     caller: Caller,
@@ -204,6 +206,23 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
         name: answer.name,
         disposition: 'attachment',
         open: (range) => files.open(db, found.content_id, range),
+      };
+    },
+
+    async thumbnail(caller, id) {
+      const { answer } = await documents.get(caller, id);
+      requireServable(answer.scan_status);
+      const db = database.forTenant(caller.tenantId);
+      const version = await findVersion(db, id, answer.current_version);
+      const found = version && (await files.thumbnail(db, version.content_id));
+      if (!found) throw notFound('The thumbnail');
+      return {
+        type: 'image/webp',
+        size: found.size,
+        etag: found.sha256,
+        name: `${answer.name}.webp`,
+        disposition: 'inline',
+        open: (range) => files.open(db, found.id, range),
       };
     },
 

@@ -1,0 +1,46 @@
+import type { TenantDb } from '../database.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+
+const { sql } = Prisma;
+
+const oneContent = (db: TenantDb, id: string): Prisma.Sql =>
+  sql`tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`;
+
+/** A content as a job that reads it sees it. */
+interface ReadableContent {
+  readonly type: string | null;
+  readonly size: number;
+}
+
+/** The content; undefined if it has been deleted. */
+export const findReadable = async (
+  db: TenantDb,
+  id: string,
+): Promise<ReadableContent | undefined> => {
+  const [row] = await db.query<ReadableContent>(sql`
+    SELECT type, size FROM tenant_crm.file_contents WHERE ${oneContent(db, id)}`);
+  return row;
+};
+
+/** Stores the words of a content, folded as searches fold. */
+export const saveWords = async (
+  db: TenantDb,
+  id: string,
+  words: readonly string[],
+): Promise<void> => {
+  await db.query(sql`
+    UPDATE tenant_crm.file_contents SET words = tenant_crm.word_vector(${words}::text[])
+    WHERE ${oneContent(db, id)}`);
+};
+
+/** Makes one content the thumbnail of another; false if that has been deleted, or has one. */
+export const saveThumbnail = async (
+  db: TenantDb,
+  id: string,
+  thumbnailId: string,
+): Promise<boolean> => {
+  const rows = await db.query(sql`
+    UPDATE tenant_crm.file_contents SET thumbnail_id = ${thumbnailId}::uuid
+    WHERE ${oneContent(db, id)} AND thumbnail_id IS NULL RETURNING id`);
+  return rows.length > 0;
+};

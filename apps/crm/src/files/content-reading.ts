@@ -1,0 +1,121 @@
+import { Readable } from 'node:stream';
+import {
+  defineJob,
+  handleJob,
+  type JobHandler,
+  type JobQueue,
+  type JobRun,
+} from '@tessera/background-work/jobs';
+import {
+  type ContentWorker,
+  type ImageType,
+  isImageType,
+  isTextType,
+  MAX_FILE_BYTES,
+  type TextType,
+  UnreadableContent,
+  WorkerEnded,
+} from '@tessera/content-worker';
+import { shape, uuid } from '@tessera/fields';
+import { HttpError, type Logger } from '@tessera/http-kit';
+import type { Database, TenantDb } from '../database.ts';
+import { findReadable, saveThumbnail, saveWords } from './content-reading.repository.ts';
+import type { Files, NewContentHook } from './files.ts';
+
+/**
+ * Reads a content: the words of a text, so that searches find it, or the thumbnail of an image. One at a time in each
+ * replica, because its process needs much memory.
+ */
+const contentReadingJob = defineJob(
+  'content_reading',
+  shape({ tenant_id: uuid(), content_id: uuid() }),
+  { concurrency: 1, timeLimitSeconds: 300 },
+);
+
+/** A file that ends its process is given up after so many attempts: the machine may only have been busy. */
+const ATTEMPTS = 3;
+
+/** Of plain text, this many bytes have as many characters as are searched for words. */
+const TEXT_BYTES = 4 * 1024 * 1024;
+
+const isPlain = (type: string): boolean => type.startsWith('text/');
+
+const isReadable = ({ type, size }: { readonly type: string; readonly size: number }): boolean =>
+  size > 0 && (isTextType(type) || isImageType(type)) && (isPlain(type) || size <= MAX_FILE_BYTES);
+
+/** The hook of new contents that enqueues their reading. */
+export const readNewContent =
+  (jobs: Pick<JobQueue, 'enqueue'>): NewContentHook =>
+  async (db, { contentId, type, size }) => {
+    if (!isReadable({ type, size })) return;
+    await jobs.enqueue(db, contentReadingJob, { tenant_id: db.tenantId, content_id: contentId });
+  };
+
+/** What the handler needs. */
+interface Dependencies {
+  readonly database: Pick<Database, 'forTenant'>;
+  readonly files: Pick<Files, 'open' | 'store' | 'refer'>;
+  readonly worker: ContentWorker;
+  readonly logger: Logger;
+}
+
+/** The content was deleted, or another attempt has stored its thumbnail. */
+class NotNeeded extends Error {}
+
+/** The handler of the job. Files that cannot be read are logged: nothing else depends on their words or thumbnails. */
+export const contentReadingHandler = ({
+  database,
+  files,
+  worker,
+  logger,
+}: Dependencies): JobHandler => {
+  const readWords = async (
+    db: TenantDb,
+    id: string,
+    { type, size }: { readonly type: TextType; readonly size: number },
+    { signal }: JobRun,
+  ): Promise<void> => {
+    const end = (isPlain(type) ? Math.min(size, TEXT_BYTES) : size) - 1;
+    const content = await files.open(db, id, { start: 0, end });
+    const { words } = await worker.words(content, type, signal);
+    await saveWords(db, id, words);
+  };
+
+  const makeThumbnail = async (
+    db: TenantDb,
+    id: string,
+    type: ImageType,
+    { signal }: JobRun,
+  ): Promise<void> => {
+    const image = await worker.thumbnail(await files.open(db, id), type, signal);
+    const upload = { content: Readable.from([image]), announcedSize: image.length };
+    await files.store(db.tenantId, upload, (file) =>
+      db.transaction(async (tx) => {
+        const thumbnailId = await files.refer(tx, file, 'image/webp', 'derived');
+        if (!(await saveThumbnail(tx, id, thumbnailId))) throw new NotNeeded();
+      }),
+    );
+  };
+
+  const isFinal = (error: unknown, { attempt }: JobRun): boolean =>
+    error instanceof UnreadableContent ||
+    error instanceof NotNeeded ||
+    (error instanceof WorkerEnded && attempt >= ATTEMPTS) ||
+    // The quota has no room for a thumbnail.
+    (error instanceof HttpError && error.status === 413);
+
+  return handleJob(contentReadingJob, async ({ tenant_id, content_id: id }, run) => {
+    const db = database.forTenant(tenant_id);
+    const content = await findReadable(db, id);
+    if (!content) return;
+    const { type, size } = content;
+    try {
+      if (type === null) return;
+      if (isTextType(type)) await readWords(db, id, { type, size }, run);
+      else if (isImageType(type)) await makeThumbnail(db, id, type, run);
+    } catch (err) {
+      if (!isFinal(err, run)) throw err;
+      logger.info({ err, tenant_id, content_id: id }, 'a file has no words or thumbnail');
+    }
+  });
+};

@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { extname } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+/** The limits of a process. */
+export interface ProcessLimits {
+  /** How long it may run, in seconds. */
+  readonly seconds: number;
+  /** The memory that it may use, in bytes. Beyond the heap, it is limited by the program's own call of `confine`. */
+  readonly memoryBytes: number;
+  /** The size of its result in bytes. */
+  readonly resultBytes: number;
+}
+
+/** What a process has left. */
+export interface ProcessResult {
+  /** The exit code; null if it was killed. */
+  readonly code: number | null;
+  readonly result: Buffer;
+}
+
+const MEBIBYTE = 1024 * 1024;
+/** The part of the memory that is for the heap; code, buffers and images are outside of it. */
+const HEAP = 0.6;
+
+const extension = extname(import.meta.url);
+
+/** Node does not run TypeScript itself. */
+const sourceFlags = (): string[] => {
+  if (extension !== '.ts') return [];
+  const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+  return ['--conditions=source', '--import', loader];
+};
+
+/** The output as far as it is not larger than allowed; then undefined. */
+const readResult = async (output: Readable, maxBytes: number): Promise<Buffer | undefined> => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of output as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+};
+
+/** The process has ended before it read everything. */
+const isBrokenPipe = (error: unknown): boolean => {
+  const { code } = error as { readonly code?: unknown };
+  return code === 'EPIPE' || code === 'ECONNRESET';
+};
+
+/**
+ * Runs a module of this package, given by its path without extension, in a process of its own. Its standard input is
+ * the content, and its result is what it writes to the file descriptor 3. The process has an empty environment, and is
+ * killed at a limit or if the signal is aborted. Rejects with the error of the content or the signal.
+ */
+export const runConfined = async (
+  program: string,
+  args: readonly string[],
+  content: Readable,
+  { seconds, memoryBytes, resultBytes }: ProcessLimits,
+  signal?: AbortSignal,
+): Promise<ProcessResult> => {
+  const path = fileURLToPath(new URL(`./${program}${extension}`, import.meta.url));
+  const heap = `--max-old-space-size=${Math.floor((memoryBytes * HEAP) / MEBIBYTE)}`;
+  const child = spawn(process.execPath, [...sourceFlags(), heap, path, ...args], {
+    // The environment of the service contains secrets.
+    env: {},
+    stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
+    timeout: seconds * 1000,
+    killSignal: 'SIGKILL',
+    signal,
+  });
+  const closed = once(child, 'close') as Promise<[code: number | null]>;
+  const [stdin, , , output] = child.stdio as unknown as [Writable, null, null, Readable];
+  const sent = pipeline(content, stdin).catch((error: unknown) => {
+    if (!isBrokenPipe(error)) throw error;
+  });
+  try {
+    const [result, , [code]] = await Promise.all([readResult(output, resultBytes), sent, closed]);
+    return result ? { code, result } : { code: null, result: Buffer.alloc(0) };
+  } finally {
+    child.kill('SIGKILL');
+    content.destroy();
+  }
+};

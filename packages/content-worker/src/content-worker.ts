@@ -1,0 +1,65 @@
+import type { Readable } from 'node:stream';
+import { runConfined } from './confined-process.ts';
+import type { ImageType, TextType } from './types.ts';
+import type { Words } from './words.ts';
+
+/** The largest file that can be read, in bytes. */
+export const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+/** The limits of the process that reads a file. */
+export interface WorkerLimits {
+  /** How long it may run, in seconds. Default 30. */
+  readonly seconds?: number;
+  /** The memory that it may use, in bytes. Default 320 MiB. */
+  readonly memoryBytes?: number;
+}
+
+/** The file is damaged or encrypted, or not of its type: reading it again would not help. */
+export class UnreadableContent extends Error {}
+
+/** The process was ended at a limit, or has crashed. */
+export class WorkerEnded extends Error {}
+
+/**
+ * Reads files of users, each in a process of its own with limits of time and memory, an empty environment and no
+ * network. Whatever a file does to its process, the service continues.
+ */
+export interface ContentWorker {
+  /**
+   * The words of a file. Rejects with `UnreadableContent` or `WorkerEnded`, or with the error of the stream or the
+   * signal.
+   */
+  words(content: Readable, type: TextType, signal?: AbortSignal): Promise<Words>;
+  /** A small WebP of an image, of at most 512 pixels a side. Rejects like `words`. */
+  thumbnail(content: Readable, type: ImageType, signal?: AbortSignal): Promise<Buffer>;
+}
+
+const MEBIBYTE = 1024 * 1024;
+/** The exit code for a file that cannot be read. */
+const UNREADABLE = 3;
+
+export const createContentWorker = ({
+  seconds = 30,
+  memoryBytes = 320 * MEBIBYTE,
+}: WorkerLimits = {}): ContentWorker => {
+  const limits = { seconds, memoryBytes, resultBytes: 4 * MEBIBYTE };
+
+  const run = async (
+    task: string,
+    type: string,
+    content: Readable,
+    signal: AbortSignal | undefined,
+  ): Promise<Buffer> => {
+    const args = [task, type, String(seconds), String(memoryBytes)];
+    const { code, result } = await runConfined('child/main', args, content, limits, signal);
+    if (code === 0) return result;
+    if (code === UNREADABLE) throw new UnreadableContent(result.toString());
+    throw new WorkerEnded('The process that read a file reached a limit or crashed.');
+  };
+
+  return {
+    words: async (content, type, signal) =>
+      JSON.parse((await run('words', type, content, signal)).toString()) as Words,
+    thumbnail: (content, type, signal) => run('thumbnail', type, content, signal),
+  };
+};

@@ -1,0 +1,17 @@
+export {
+  type ContentWorker,
+  createContentWorker,
+  MAX_FILE_BYTES,
+  UnreadableContent,
+  WorkerEnded,
+  type WorkerLimits,
+} from './content-worker.ts';
+export {
+  type ImageType,
+  imageTypes,
+  isImageType,
+  isTextType,
+  type TextType,
+  textTypes,
+} from './types.ts';
+export { type Words, wordsOf } from './words.ts';
