@@ -17,6 +17,10 @@ export interface Result {
   readonly floor?: Load;
   /** Compared with the floor, or with what `remark` describes. */
   readonly ratio?: number;
+  /** The floor behind authentication, permissions, rate limits, log and metrics, which the floor itself does without. */
+  readonly service?: Load;
+  /** Compared with that. */
+  readonly serviceRatio?: number;
   /** The same request to a tenant with few rows. */
   readonly reference?: Load;
   /** How many times slower the request is than with few rows. */

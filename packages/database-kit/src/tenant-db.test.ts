@@ -196,6 +196,15 @@ describe('A snapshot', () => {
     expect(await count()).toBe(2);
   });
 
+  test('reads tables through indexes, and only within it', async () => {
+    const settings = sql(
+      `SELECT current_setting('enable_seqscan') AS scans, current_setting('jit') AS jit`,
+    );
+    const [inside] = await db.snapshot((snapshot) => snapshot.read(settings));
+    expect(inside).toEqual({ scans: 'off', jit: 'off' });
+    expect(await db.read(settings)).toMatchObject([{ scans: 'on' }]);
+  });
+
   test('changes nothing', async () => {
     const written = db.snapshot((inside) => inside.query(insert()));
     await expect(written).rejects.toMatchObject({ code: '25006' });

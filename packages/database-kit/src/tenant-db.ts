@@ -18,7 +18,8 @@ export interface ReadOptions extends QueryOptions {
   /**
    * Reads tables through indexes wherever one can be used, and does not compile the statement (`enable_seqscan`,
    * `random_page_cost` and `jit` of PostgreSQL). For statements that stop after some rows: a scan of a table that
-   * tenants share may read the rows of all others first. Ignored within a transaction, and if `planOnce` is given.
+   * tenants share may read the rows of all others first. Ignored within a transaction, and if `planOnce` is given;
+   * always the case in a snapshot.
    */
   readonly byIndex?: boolean;
 }
@@ -48,8 +49,8 @@ export interface TenantDb {
   /** Runs `work` in a transaction; in a transaction, as part of that one. Plans are kept as by `query`. */
   transaction<T>(work: (db: TenantDb) => Promise<T>): Promise<T>;
   /**
-   * Runs `work`, which changes nothing, on one snapshot; in a transaction, as part of that one. `work` runs again
-   * on the primary if the replica fails.
+   * Runs `work`, which changes nothing, on one snapshot and reads tables as with `byIndex`; in a transaction, as part
+   * of that one. `work` runs again on the primary if the replica fails.
    */
   snapshot<T>(work: (db: TenantDb) => Promise<T>): Promise<T>;
 }
@@ -70,8 +71,6 @@ export interface TenantDbOptions {
 
 const MAX_TRANSACTION_MS = 30_000;
 
-const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
-
 const ROLE = /^[a-z_]+$/;
 
 /** The SQL that sets the role and the tenant of a transaction; `tenant` is an SQL expression. */
@@ -85,6 +84,7 @@ const BY_INDEX = [
   "set_config('random_page_cost', '1.1', true)",
   "set_config('jit', 'off', true)",
 ].join(', ');
+const SNAPSHOT = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT ${BY_INDEX}`;
 // The plan may be made while the table is still small, and a sort cheaper than its index.
 const PLAN_ONCE = `set_config('plan_cache_mode', 'force_generic_plan', true),
   set_config('enable_sort', 'off', true), ${BY_INDEX}`;

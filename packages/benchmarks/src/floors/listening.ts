@@ -9,16 +9,18 @@ export interface Listening {
   readonly cpuSeconds: number;
 }
 
-/** Listens on a free port and reports its URL on request. */
-export const serve = (listener: RequestListener): void => {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  const listening = once(server, 'listening');
+/** Reports the URL of the process on request. */
+export const answerListening = (url: Promise<string>): void =>
   answerQuestions(async (): Promise<Listening> => {
-    await listening;
     const { user, system } = process.cpuUsage();
-    return {
-      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      cpuSeconds: (user + system) / 1e6,
-    };
+    return { url: await url, cpuSeconds: (user + system) / 1e6 };
   });
+
+const listening = async (listener: RequestListener): Promise<string> => {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
+
+/** Listens on a free port and reports its URL on request. */
+export const serve = (listener: RequestListener): void => answerListening(listening(listener));

@@ -3,6 +3,7 @@ import type { Listening } from '../floors/listening.ts';
 import { type Load, median } from '../load/plan.ts';
 import { type Program, startProgram } from '../program.ts';
 import { type Result, requireResponses, UnexpectedResponses } from '../scenario.ts';
+import type { Statement } from '../statement.ts';
 import type { ScaleBench, ScaleTenant } from './bench.ts';
 
 /** Enough to keep two cores busy; with more, slow requests would mostly wait for each other. */
@@ -11,12 +12,6 @@ const ROUND_SECONDS = 1;
 /** The targets of requests to a large tenant. */
 const MIN_RATIO = 0.8;
 const MAX_SLOWDOWN = 2;
-
-/** SQL and its values, as `pg` takes them. */
-export interface Statement {
-  readonly text: string;
-  readonly values: readonly unknown[];
-}
 
 /** A list request to a tenant, beside hand-written SQL. */
 export interface ListCase {
@@ -73,17 +68,25 @@ export const createSide = async (
   return () => send(amount);
 };
 
+interface Sides {
+  readonly subject: Side;
+  readonly floor: Side;
+  readonly service: Side;
+  readonly reference?: Side | undefined;
+}
+
 /** A row of the table from the sides' measurements in turns. */
 const measure = async (
   { options }: ScaleBench,
-  sides: { readonly subject: Side; readonly floor: Side; readonly reference?: Side | undefined },
-): Promise<Pick<Result, 'load' | 'floor' | 'ratio' | 'reference' | 'slowdown'>> => {
-  const rounds: { subject: Load; floor: Load; reference: Load | undefined }[] = [];
+  sides: Sides,
+): Promise<Omit<Result, 'what' | 'target' | 'remark'>> => {
+  const rounds: { subject: Load; floor: Load; service: Load; reference: Load | undefined }[] = [];
   const count = Math.max(1, Math.round(options.seconds / ROUND_SECONDS));
   while (rounds.length < count) {
     rounds.push({
       floor: await sides.floor(),
       subject: await sides.subject(),
+      service: await sides.service(),
       reference: await sides.reference?.(),
     });
   }
@@ -92,6 +95,8 @@ const measure = async (
     load: middle(rounds.map(({ subject }) => subject)),
     floor: middle(rounds.map(({ floor }) => floor)),
     ratio: median(rounds.map(({ subject, floor }) => subject.rate / floor.rate)),
+    service: middle(rounds.map(({ service }) => service)),
+    serviceRatio: median(rounds.map(({ subject, service }) => subject.rate / service.rate)),
     ...(references.length > 0 && {
       reference: middle(references),
       slowdown: median(
@@ -134,60 +139,88 @@ const requireSamePage = (what: string, list: List, rows: Rows): void => {
   }
 };
 
-/** Measures one case; `floorUrl` runs its statement. */
+/** A program that runs the statements of the cases, at the path of each. */
+interface Floor {
+  readonly program: Program;
+  readonly url: string;
+}
+
+/** The statements in a bare Express route, and in a route of a service. */
+interface Floors {
+  readonly bare: Floor;
+  readonly service: Floor;
+}
+
+/** Measures one case, whose statement is at `path` of the floors. */
 const measureCase = async (
   bench: ScaleBench,
-  { program, url: floorUrl }: { readonly program: Program; readonly url: string },
+  { bare, service }: Floors,
+  path: string,
   list: ListCase,
 ): Promise<Result> => {
-  const { what, tenant, path, referencePath } = list;
-  const url = listUrl(bench, path);
+  const { what, tenant, referencePath } = list;
+  const url = listUrl(bench, list.path);
   const headers = authorization(tenant);
   const answer = await answerOf<List>(url, headers);
-  const rows = await answerOf<Rows>(floorUrl);
+  const rows = await answerOf<Rows>(`${bare.url}${path}`);
   if (list.check) list.check(answer as never, rows as never);
   else requireSamePage(what, answer, rows);
   const cpu = () => bench.system.cpu('crm');
-  const floorCpu = async () => (await program.ask<Listening>({})).cpuSeconds;
-  const floor = { request: { url: floorUrl }, cpu: floorCpu };
+  const floorSide = (name: string, floor: Floor): Promise<Side> =>
+    createSide(bench, `${name} of ${what}`, {
+      request: { url: `${floor.url}${path}`, headers },
+      cpu: async () => (await floor.program.ask<Listening>({})).cpuSeconds,
+    });
   const reference = referencePath !== undefined && {
     request: { url: listUrl(bench, referencePath), headers: authorization(bench.reference) },
     cpu,
   };
   const measured = await measure(bench, {
     subject: await createSide(bench, what, { request: { url, headers }, cpu }),
-    floor: await createSide(bench, `the floor of ${what}`, floor),
+    floor: await floorSide('the floor', bare),
+    service: await floorSide('the service', service),
     reference: reference ? await createSide(bench, `${what}, few rows`, reference) : undefined,
   });
   return { what, ...measured, target: targetOf(list, measured) };
 };
 
-/** Measures list requests, each beside its statement in a bare Express route. */
+/**
+ * Measures list requests, each beside its statement in a bare Express route, and in a route of a service that does
+ * nothing else.
+ */
 export const besideSql = async (
   bench: ScaleBench,
   cases: readonly ListCase[],
 ): Promise<readonly Result[]> => {
   const statements = cases.map(({ statement }, at) => [`/${at}`, statement] as const);
-  const program = startProgram('floors/express', {
-    DATABASE_URL: bench.system.stack.postgres.url('crm'),
+  const { stack } = bench.system;
+  const environment = {
+    DATABASE_URL: stack.postgres.url('crm'),
     STATEMENTS: JSON.stringify(Object.fromEntries(statements)),
     SCHEMA: 'tenant_crm',
-  });
+    IDENTITY_URL: stack.identity.url,
+    KAFKA_BROKER: `127.0.0.1:${stack.broker.port}`,
+  };
+  const programs = ['floors/express', 'floors/service'].map((module) =>
+    startProgram(module, environment),
+  ) as [Program, Program];
   try {
-    const { url } = await program.ask<Listening>({});
+    const [bare, service] = (await Promise.all(
+      programs.map(async (program) => ({ program, url: (await program.ask<Listening>({})).url })),
+    )) as [Floor, Floor];
     const results: Result[] = [];
     for (const [at, list] of cases.entries()) {
-      const result = await measureCase(bench, { program, url: `${url}/${at}` }, list);
+      const result = await measureCase(bench, { bare, service }, `/${at}`, list);
       if (!bench.options.smoke) console.error(summary(result));
       results.push(result);
     }
     return results;
   } finally {
-    await program.stop();
+    await Promise.all(programs.map((program) => program.stop()));
   }
 };
 
 /** Progress of a long run: `contacts, first page: 0.93 of 1200/s, 1.1 times slower`. */
-const summary = ({ what, floor, ratio, slowdown }: Result): string =>
-  `  ${what}: ${ratio?.toFixed(2)} of ${floor?.rate.toFixed(0)}/s` +
+const summary = ({ what, floor, ratio, serviceRatio, slowdown }: Result): string =>
+  `  ${what}: ${ratio?.toFixed(2)} of ${floor?.rate.toFixed(0)}/s, ${serviceRatio?.toFixed(2)} of a service` +
   (slowdown === undefined ? '' : `, ${slowdown.toFixed(2)} × as slow as with few rows`);

@@ -70,7 +70,11 @@ export const contactSearch: Scenario = {
       tokens: [await bench.system.signIn('owner')],
       database: 'crm',
       isEquivalent: isSamePage,
-      statement: { text: SEARCH, values: [system.owner.tenant_id, TERM, PER_PAGE, 0] },
+      statement: {
+        text: SEARCH,
+        values: [system.owner.tenant_id, TERM, PER_PAGE, 0],
+        isPlannedEachTime: true,
+      },
       target: 0.5,
     });
   },

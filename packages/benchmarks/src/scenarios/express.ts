@@ -2,6 +2,7 @@ import { bearerVariants, CONNECTIONS, compare } from '../comparison.ts';
 import type { Listening } from '../floors/listening.ts';
 import { startProgram } from '../program.ts';
 import { type Bench, type Result, type Scenario, UnexpectedResponses } from '../scenario.ts';
+import type { Statement } from '../statement.ts';
 import type { Service } from '../system.ts';
 
 export interface Answer {
@@ -16,7 +17,7 @@ export interface Route {
   readonly tokens: readonly string[];
   /** The statement of the floor. */
   readonly database: Service;
-  readonly statement: { readonly text: string; readonly values: readonly unknown[] };
+  readonly statement: Statement;
   /** Whether the system's response equals that of the floor. */
   readonly isEquivalent?: (subject: Answer, floor: Answer) => boolean;
   readonly target: number;

@@ -1,4 +1,4 @@
-import type { Statement } from '../../scale/comparison.ts';
+import type { Statement } from '../../statement.ts';
 import { COUNTED, PER_PAGE, type Sort, sorts, type Table } from './table.ts';
 
 const LIVE = 'tenant_id = $1::uuid AND deleted_at IS NULL';
@@ -37,7 +37,10 @@ export const lastPage = (table: Table, sort: Sort, tenantId: string, total: numb
   values: [tenantId, total - (Math.ceil(total / PER_PAGE) - 1) * PER_PAGE],
 });
 
-/** The newest of few records that meet a condition: all of them are found, counted and sorted. */
+/**
+ * The newest of few records that meet a condition: all of them are found, counted and sorted. No plan suits all
+ * values.
+ */
 export const newestOfFew = (
   table: Table,
   condition: string,
@@ -54,9 +57,12 @@ export const newestOfFew = (
       SELECT id FROM hits ORDER BY ${sorts['-created_at']} LIMIT ${PER_PAGE}
     )) ORDER BY ${sorts['-created_at']}`,
   values,
+  isPlannedEachTime: true,
 });
 
-/** The newest of many records that meet a condition: the list is read in order, and hits are counted up to 10,000. */
+/**
+ * The newest of many records that meet a condition: the list is read in order, and hits are counted up to 10,000.
+ */
 export const newestOfMany = (
   table: Table,
   condition: string,
@@ -70,6 +76,7 @@ export const newestOfMany = (
     SELECT least(${total}, ${COUNTED}) AS total, ${table.columns} FROM tenant_crm.${table.name}
     WHERE ${LIVE} AND ${condition} ORDER BY ${sorts['-created_at']} LIMIT ${PER_PAGE}`,
   values,
+  isPlannedEachTime: true,
 });
 
 /** The kept number of live records with the tag that is the second value. */
