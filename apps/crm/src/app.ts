@@ -124,7 +124,7 @@ const routesOf = (
   }),
   'Communication logs': under('/api/crm', communicationLogRoutes(communicationLogs, exports)),
   Chat: under('/api/crm', {
-    ...chatRoutes(chat),
+    ...chatRoutes(chat, config.files.maxBytes),
     ...streamRoutes({ database, streams: chatStreams }),
     ...messageSearchRoutes(database),
   }),

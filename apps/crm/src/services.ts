@@ -5,6 +5,10 @@ import { Exports } from '@tessera/http-kit';
 import type { Context } from './context.ts';
 import { type Chat, createChat } from './features/chat/chat.service.ts';
 import {
+  followMessageScan,
+  messageFilePurgeHandler,
+} from './features/chat/message-files.service.ts';
+import {
   type CommunicationLogs,
   communicationLog,
 } from './features/communication-logs/communication-logs.kind.ts';
@@ -89,7 +93,7 @@ export const createServices = (context: Context): Services => {
       files,
       scanner,
       afterScan,
-      followers: [followScan],
+      followers: [followScan, followMessageScan],
       logger,
       registry: context.metrics.registry,
     }),
@@ -97,12 +101,13 @@ export const createServices = (context: Context): Services => {
   jobs.register(fileRemovalHandler({ database, store: fileStore }));
   jobs.register(contentReadingHandler({ database, files, worker: createContentWorker(), logger }));
   jobs.register(purgeHandler({ database, files }));
+  jobs.register(messageFilePurgeHandler({ database, files }));
   jobs.register(importHandler({ database, logger }));
   jobs.register(uploadExpiryHandler({ database, logger }));
   const senders = new UploadSenders();
   access.onEvent(senderAccessListener(database, senders, logger));
   return {
-    chat: createChat(database),
+    chat: createChat({ database, files, jobs }),
     contacts: createRecords(contact, database),
     contactMerges: createContactMerges(database),
     communicationLogs: createRecords(communicationLog, database),

@@ -841,7 +841,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a message
-         * @description Only its author and owners of the channel can.
+         * @description Only its author and owners of the channel can. It has its file again, unless it was deleted more than 30 days ago.
          */
         post: operations["restoreMessage"];
         delete?: never;
@@ -861,7 +861,7 @@ export interface paths {
         put?: never;
         /**
          * Recall a message
-         * @description Removes its text, also from the history. Only its author can, within the time that the tenant's settings allow.
+         * @description Removes its text and its file, also from the history. Only its author can, within the time that the tenant's settings allow.
          */
         post: operations["recallMessage"];
         delete?: never;
@@ -916,6 +916,43 @@ export interface paths {
          * @description Newest first. The changes of a deleted record can be read by callers who may restore it.
          */
         get: operations["listMessageHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/channels/{id}/upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post a message with a file in a channel
+         * @description Its file is served by `GET /channels/{id}/messages/{mid}/file`. Characters of its name that could be part of a path are replaced. Otherwise like `POST /channels/{id}/messages`.
+         */
+        post: operations["uploadMessageFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/channels/{id}/messages/{mid}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download the file of a message */
+        get: operations["downloadMessageFile"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2815,6 +2852,10 @@ export interface components {
              * @enum {unknown}
              */
             role: "owner" | "member" | null;
+            /** @description The messages after those that the caller has read, deleted ones included; null if they do not participate, or may not view messages */
+            unread_count: number | null;
+            /** @description The unread messages that mention the caller; 1000 stands for any larger number */
+            mention_count: number | null;
             /** @description The people of a direct channel; empty in others */
             user_ids: string[];
             /** Format: date-time */
@@ -2885,7 +2926,7 @@ export interface components {
             read_position: number;
             /** @description The messages after it; deleted ones count as well */
             unread_count: number;
-            /** @description The unread messages that mention the caller */
+            /** @description The unread messages that mention the caller; 1000 stands for any larger number */
             mention_count: number;
         };
         ChannelUpdate: {
@@ -3476,8 +3517,10 @@ export interface components {
             /** Format: uuid */
             id: string;
             position: number;
-            /** @description Null if the message was recalled */
+            /** @description Null if the message was recalled, or is a file without a text */
             body: string | null;
+            /** @description The name of its file */
+            file_name: string | null;
             /** @enum {unknown} */
             author_type: "user" | "bot" | "client";
             /** Format: uuid */
@@ -3570,8 +3613,10 @@ export interface components {
             channel_id: string;
             /** @description Grows with each message of the channel, in the order of their creation */
             position: number;
-            /** @description Null if the message was recalled */
+            /** @description Null if the message was recalled, or is a file without a text */
             body: string | null;
+            /** @description Null without a file, and if the message was recalled */
+            file: components["schemas"]["MessageFile"] | null;
             /** @enum {unknown} */
             author_type: "user" | "bot" | "client";
             /**
@@ -3609,6 +3654,25 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+        };
+        MessageFile: {
+            /**
+             * @description The name under which it is downloaded
+             * @example Offer.pdf
+             */
+            name: string;
+            /** @description Bytes */
+            size: number;
+            /**
+             * @description The media type, detected from the content
+             * @example application/pdf
+             */
+            type: string;
+            /**
+             * @description A file is not served while it is `pending`, or if it is `infected` or `unscannable` (too large for the scanner).
+             * @enum {unknown}
+             */
+            scan_status: "not_scanned" | "pending" | "clean" | "infected" | "unscannable";
         };
         MessageInput: {
             /** @description Mentions a user where it contains `<@user id>`; at most 50 users are mentioned. */
@@ -3675,8 +3739,10 @@ export interface components {
             channel_id: string;
             /** @description Grows with each message of the channel, in the order of their creation */
             position: number;
-            /** @description Null if the message was recalled */
+            /** @description Null if the message was recalled, or is a file without a text */
             body: string | null;
+            /** @description Null without a file, and if the message was recalled */
+            file: components["schemas"]["MessageFile"] | null;
             /** @enum {unknown} */
             author_type: "user" | "bot" | "client";
             /**
@@ -4892,6 +4958,105 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
+        /** @description The body is not well-formed */
+        BadRequest3: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The file did not arrive in time */
+        RequestTimeout: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The file is larger than the limit, or than what the quota has left */
+        PayloadTooLarge2: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is not JSON */
+        UnsupportedMediaType2: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The input is invalid; `errors` names every invalid field */
+        UnprocessableEntity10: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The file has changed */
+        PreconditionFailed2: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The range is outside the file */
+        RangeNotSatisfiable: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Content-Range": components["headers"]["Content-Range"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The caller lacks a permission, which is named, or may not act in the tenant */
         Forbidden16: {
             headers: {
@@ -5204,76 +5369,6 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is not well-formed */
-        BadRequest3: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The file did not arrive in time */
-        RequestTimeout: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The file is larger than the limit, or than what the quota has left */
-        PayloadTooLarge2: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The body is not JSON */
-        UnsupportedMediaType2: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The input is invalid; `errors` names every invalid field */
-        UnprocessableEntity10: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
         /** @description The file store is full */
         InsufficientStorage: {
             headers: {
@@ -5356,35 +5451,6 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The file has changed */
-        PreconditionFailed2: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The range is outside the file */
-        RangeNotSatisfiable: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "Content-Range": components["headers"]["Content-Range"];
                 [name: string]: unknown;
             };
             content: {
@@ -8146,7 +8212,7 @@ export interface operations {
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 kind?: "public" | "private" | "direct";
-                /** @description A user who participates in the channel */
+                /** @description A user who participates in the channel; other users than the caller need `chat.participants.list`. */
                 participant_id?: string;
                 created_from?: string;
                 created_to?: string;
@@ -9153,6 +9219,20 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
+            /** @description The message was a file that has been deleted for good */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -9368,6 +9448,178 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    uploadMessageFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A file of at most 5368709120 bytes. Its type is detected from its content. */
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /** @description A text to go with the file; mentions as in messages */
+                    body?: string;
+                    /**
+                     * Format: uuid
+                     * @description The message that this one replies to; it is in the same channel and no reply itself
+                     */
+                    thread_root_id?: string;
+                    file: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Message"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest3"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden15"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge2"];
+            415: components["responses"]["UnsupportedMediaType2"];
+            422: components["responses"]["UnprocessableEntity10"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    downloadMessageFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description A time. The response is 304 if the file has not changed since then (RFC 9110 section 13.1.3). */
+                "If-Modified-Since"?: components["parameters"]["If-Modified-Since"];
+                /** @description A time. The response is 412 if the file has changed since then (RFC 9110 section 13.1.4). */
+                "If-Unmodified-Since"?: components["parameters"]["If-Unmodified-Since"];
+                /** @description One range of bytes, such as `bytes=0-99`. The response is 206 with that part of the file (RFC 9110 section 14.2). */
+                Range?: components["parameters"]["Range"];
+                /** @description The entity tag or time of the version to which the range applies. If the file has changed, the response is the whole file (RFC 9110 section 13.1.5). */
+                "If-Range"?: components["parameters"]["If-Range"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+                mid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
+                };
+            };
+            /** @description The requested range of the file */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    "Content-Range": components["headers"]["Content-Range"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
+                };
+            };
+            /** @description The client already has this version of the file */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden15"];
+            404: components["responses"]["NotFound"];
+            /** @description The file is being scanned (`scan_pending`), or contains malware (`file_quarantined`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["PreconditionFailed2"];
+            416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -10459,17 +10711,15 @@ export interface operations {
     };
     searchMessages: {
         parameters: {
-            query?: {
+            query: {
                 /** @description Moved into 1 to 1000000000 when outside. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
                 /** @description `-` in front: descending. */
                 sort?: "created_at" | "-created_at";
-                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
-                exact_total?: boolean;
-                /** @description Matches anywhere in the text, regardless of case and diacritics. */
-                search?: string;
+                /** @description Matches anywhere in the text of a message and the name of its file, regardless of case and diacritics. */
+                search: string;
                 channel_id?: string;
                 created_from?: string;
                 created_to?: string;

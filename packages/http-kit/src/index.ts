@@ -35,6 +35,7 @@ export {
   type ServerSentEvent,
   StreamClosed,
 } from './event-streams/event-stream.ts';
+export { serialised } from './event-streams/serialised-event.ts';
 export { readInBatches } from './exports/batches.ts';
 export { Exports, type ExportsOptions } from './exports/exports.ts';
 export {

@@ -72,10 +72,15 @@ export interface Upload {
 /** Files of a tenant. Identical content is stored once, however many records refer to it. */
 export interface Files {
   /**
-   * Stores a file, then runs `save` in a transaction, which must call `refer` with the file. If the process is killed
-   * in between, the file is deleted later. Throws 413 beyond the quota, and the error of the content.
+   * Stores a file, then runs `save` in a transaction, which must call `refer` with the file, or `discard` outside of
+   * the transaction. If the process is killed in between, the file is deleted later. Throws 413 beyond the quota, and
+   * the error of the content.
    */
-  store<R>(tenantId: string, upload: Upload, save: (file: UploadedFile) => Promise<R>): Promise<R>;
+  store<R>(
+    tenantId: string,
+    upload: Upload,
+    save: (file: UploadedFile, discard: () => Promise<void>) => Promise<R>,
+  ): Promise<R>;
   /**
    * Makes a record of the transaction refer to an uploaded file of the media type; returns the id of the content. What
    * is `derived` from another content is not processed as a new one.
@@ -217,11 +222,12 @@ export const createFiles = ({
         await insertPending(tx, id, expiresAt);
         await jobs.enqueue(tx, fileRemovalJob, { tenant_id: tenantId, id }, { runAt: expiresAt });
       });
+      const discard = (): Promise<void> => db.transaction((tx) => giveUp(tx, id));
       try {
-        return await save(await write(db, id, upload));
+        return await save(await write(db, id, upload), discard);
       } catch (error) {
         // If this fails too, the job that was enqueued before the upload deletes the file.
-        await db.transaction((tx) => giveUp(tx, id)).catch(() => undefined);
+        await discard().catch(() => undefined);
         throw error;
       }
     },

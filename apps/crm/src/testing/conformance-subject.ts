@@ -61,6 +61,18 @@ const documentWithThumbnail = async (crm: TestCrm, side: Tenant): Promise<string
   return body.data.id;
 };
 
+/** The parameters of the path of a message with a file. */
+const messageWithFile = async (crm: TestCrm, side: string) => {
+  const caller = crm.caller({ tenant: side === 'own' ? 'acme' : 'globex' });
+  const { body } = await crm.http.post('/api/crm/channels').set(caller).send({ name: 'Files' });
+  const path = `/api/crm/channels/${body.data.id}/upload`;
+  const posted = await crm.http
+    .post(path)
+    .set(caller)
+    .attach('file', Buffer.from('hello'), 'a.txt');
+  return { id: body.data.id, mid: posted.body.data.id };
+};
+
 /** What tests that are made from the OpenAPI document need to know about CRM. */
 export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => ({
   url: crm.url,
@@ -80,6 +92,7 @@ export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => (
     updateCustomField: () => ({ is_required: false }),
     // A message of the same channel.
     createMessage: () => ({ thread_root_id: undefined }),
+    uploadMessageFile: () => ({ thread_root_id: undefined }),
     createReaction: reactionFields,
     // Only owners appoint others.
     createChannelParticipant: () => ({ role: 'member' }),
@@ -94,9 +107,10 @@ export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => (
     ['createCustomField', 'updateCustomField'].includes(id)
       ? Promise.resolve(crm.caller({ tenants: [newTenant('acme')] }))
       : undefined,
-  // Tags exist in records only.
+  // Most messages have no file, and tags exist in records only.
   async parameters(side, path): Promise<Record<string, string>> {
     if (path.endsWith('/thumbnail')) return { id: await documentWithThumbnail(crm, side) };
+    if (path.endsWith('/messages/{mid}/file')) return messageWithFile(crm, side);
     if (!path.includes('{tag}')) return {};
     const tag = `sample-${crypto.randomUUID()}`;
     const [collection, body] = path.includes('/companies/')

@@ -15,6 +15,8 @@ let url: string;
 let hub: EventHub<Entry>;
 let reads: number[];
 let isBroken = false;
+let isUnavailable = false;
+let statements = 0;
 
 beforeAll(async () => {
   ({ url } = await freshDatabase('empty', async () => {}));
@@ -53,11 +55,15 @@ beforeEach(() => {
     },
     async read(topic, after) {
       if (isBroken) throw new Error('The database is unavailable.');
+      statements += 1;
       const found = await read(topic, after);
       reads.push(...found.map(({ position }) => position));
       return found;
     },
-    newest,
+    async newest(topic) {
+      if (isUnavailable) throw new Error('The database is unavailable.');
+      return newest(topic);
+    },
   });
   hub.start();
 });
@@ -201,6 +207,32 @@ test('Each event is read once, however many streams follow the topic', async () 
   await until(() => streams.every(({ ids }) => ids.at(-1) === last));
   expect(reads.filter((position) => position > before)).toEqual(upTo(last, before));
   await Promise.all(streams.map((stream) => stream.stop()));
+});
+
+test('An announced event is read by one statement', async () => {
+  const topic = 'cheap';
+  const stream = follower(topic);
+  await until(async () => {
+    await add(pool, topic);
+    return stream.ids.length > 0;
+  });
+  const last = await newest(topic);
+  await until(() => stream.ids.at(-1) === last);
+  const before = statements;
+  for (let n = 1; n <= 10; n += 1) {
+    await add(pool, topic);
+    await until(() => stream.ids.at(-1) === last + n);
+  }
+  expect(statements - before).toBe(10);
+  await stream.stop();
+});
+
+test('A stream ends although the database is unavailable and it has not begun', async () => {
+  isUnavailable = true;
+  const stream = follower('unavailable', 0);
+  await stream.stop();
+  expect(stream.ids).toEqual([]);
+  isUnavailable = false;
 });
 
 test('A lost connection and an unavailable database lose no event', async () => {

@@ -25,7 +25,9 @@ export class EventTopic<E extends HubEvent> {
   readonly started: Promise<void>;
   #position: number | undefined;
   #isReading = false;
-  #isStale = false;
+  /** The events up to this position are to be read. */
+  #wanted = 0;
+  #wakes = 0;
 
   constructor(source: TopicSource<E>) {
     this.#source = source;
@@ -54,26 +56,27 @@ export class EventTopic<E extends HubEvent> {
   wake(position = Number.POSITIVE_INFINITY): void {
     // Before the start, `newest` may or may not see the event; the read that follows it does.
     if (this.#position !== undefined && position <= this.#position) return;
-    this.#isStale = true;
+    this.#wanted = Math.max(this.#wanted, position);
+    this.#wakes += 1;
     if (!this.#isReading && this.#position !== undefined) void this.#read();
   }
 
   async #start(): Promise<void> {
     this.#position = await this.#retried(() => this.#source.newest());
-    if (this.#isStale) void this.#read();
+    void this.#read();
   }
 
   async #read(): Promise<void> {
     this.#isReading = true;
-    while (this.#isStale && !this.#closed.signal.aborted) {
-      this.#isStale = false;
+    while ((this.#position ?? 0) < this.#wanted && !this.#closed.signal.aborted) {
+      const wakes = this.#wakes;
       const events = await this.#retried(() => this.#source.read(this.#position ?? 0));
       for (const event of events ?? []) {
         this.#position = event.position;
         for (const receive of this.#subscribers) receive(event);
       }
-      // There may be another page.
-      if (events && events.length > 0) this.#isStale = true;
+      const isComplete = !events || events.length === 0;
+      if (isComplete && this.#wakes === wakes) this.#wanted = 0;
     }
     this.#isReading = false;
   }

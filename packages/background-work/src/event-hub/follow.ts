@@ -48,7 +48,9 @@ export async function* follow<E extends HubEvent, S extends ServerSentEvent>(
     });
     let marks: NodeJS.Timeout | undefined;
     try {
-      await subscription.started;
+      // Without the database a subscription does not start, but streams end.
+      await Promise.race([subscription.started, queue.ended]);
+      if (queue.hasEnded) break;
       const stored = await follower.catchUp(position);
       const { position: begin } = stored;
       position = begin;
@@ -71,4 +73,5 @@ export async function* follow<E extends HubEvent, S extends ServerSentEvent>(
       subscription.close();
     }
   }
+  yield* queue;
 }

@@ -24,6 +24,11 @@ export class EventQueue<E extends ServerSentEvent> implements AsyncIterable<E> {
   #bytes = 0;
   #hasEnded = false;
   #wake: () => void = () => undefined;
+  #markEnded: () => void = () => undefined;
+  /** Resolves when the queue accepts no more events. */
+  readonly ended: Promise<void> = new Promise((resolve) => {
+    this.#markEnded = resolve;
+  });
 
   constructor(options: EventQueueOptions<E>) {
     this.#options = options;
@@ -53,6 +58,7 @@ export class EventQueue<E extends ServerSentEvent> implements AsyncIterable<E> {
   end(last?: E): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
+    this.#markEnded();
     if (last) this.#add(last);
     this.#wake();
   }

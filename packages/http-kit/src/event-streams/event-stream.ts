@@ -66,10 +66,8 @@ export type EventSource<E extends ServerSentEvent = ServerSentEvent> = (
   signal: AbortSignal,
 ) => AsyncIterable<E>;
 
-const MAX_ID_LENGTH = 200;
-
 /** The id of the last event that a reconnecting client received; undefined if it sent none. */
 export const lastEventId = (req: Request): string | undefined => {
   const id = req.get('last-event-id');
-  return id === undefined || id === '' || id.length > MAX_ID_LENGTH ? undefined : id;
+  return id === '' ? undefined : id;
 };

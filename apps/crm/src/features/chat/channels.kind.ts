@@ -22,6 +22,7 @@ import { hidden } from '../../records/row.ts';
 import { channelKinds, participantRoles } from './channels.repository.ts';
 import { announceChannel, checkChannelChange, checkNewChannel } from './channels.rules.ts';
 import { visibleChannels } from './channels.visibility.ts';
+import { MAX_MENTIONS } from './streams/read-markers.repository.ts';
 
 const { sql } = Prisma;
 
@@ -53,7 +54,11 @@ const LastMessage = named(
   shape({
     id: uuid(),
     position: count(),
-    body: described(nullable(text(10_000)), 'Null if the message was recalled'),
+    body: described(
+      nullable(text(10_000)),
+      'Null if the message was recalled, or is a file without a text',
+    ),
+    file_name: described(nullable(text(255)), 'The name of its file'),
     author_type: oneOf('user', 'bot', 'client'),
     user_id: nullable(uuid()),
     bot_id: nullable(uuid()),
@@ -79,6 +84,14 @@ export const Channel = named(
       nullable(oneOf(...participantRoles)),
       'The role of the caller; null if they do not participate',
     ),
+    unread_count: described(
+      nullable(count()),
+      'The messages after those that the caller has read, deleted ones included; null if they do not participate, or may not view messages',
+    ),
+    mention_count: described(
+      nullable(int(0, MAX_MENTIONS)),
+      `The unread messages that mention the caller; ${MAX_MENTIONS} stands for any larger number`,
+    ),
     user_ids: described(list(uuid()), 'The people of a direct channel; empty in others'),
     created_at: time(),
     updated_at: time(),
@@ -88,7 +101,10 @@ export const Channel = named(
 /** The channels that a user participates in. */
 const participatedBy: Filter<string, 'id'> = {
   column: 'id',
-  field: described(uuid(), 'A user who participates in the channel'),
+  field: described(
+    uuid(),
+    'A user who participates in the channel; other users than the caller need `chat.participants.list`.',
+  ),
   condition: (id, userId, tenantId) => sql`${id} IN (
     SELECT channel_id FROM tenant_crm.channel_participants
     WHERE tenant_id = ${tenantId}::uuid AND user_id = ${userId}::uuid)`,
@@ -111,7 +127,13 @@ export const channel = declareKind({
   update: named('ChannelUpdate', shape({ name: optional(name), topic })),
   answer: Channel,
   // The service of the channels reads them.
-  computed: { last_message: () => null, role: () => null, user_ids: () => [] },
+  computed: {
+    last_message: () => null,
+    role: () => null,
+    unread_count: () => null,
+    mention_count: () => null,
+    user_ids: () => [],
+  },
   hidden: { last_event: hidden<number>(), direct_key: hidden<string | null>() },
   inputOnly: ['user_ids'],
   sort: { name: 'sort_name', last_message_at: 'last_message_at', ...timeSort },

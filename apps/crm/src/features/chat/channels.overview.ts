@@ -1,6 +1,7 @@
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { ParticipantRole } from './channels.repository.ts';
+import { unreadColumns } from './streams/read-markers.repository.ts';
 
 const { sql } = Prisma;
 
@@ -9,6 +10,7 @@ export interface LastMessage {
   readonly id: string;
   readonly position: number;
   readonly body: string | null;
+  readonly file_name: string | null;
   readonly author_type: 'user' | 'bot' | 'client';
   readonly user_id: string | null;
   readonly bot_id: string | null;
@@ -20,6 +22,9 @@ export interface LastMessage {
 export interface ChannelOverview {
   /** The caller's role; null if they do not participate. */
   readonly role: ParticipantRole | null;
+  /** Null if the caller does not participate. */
+  readonly unread_count: number | null;
+  readonly mention_count: number | null;
   /** The people of a direct channel; empty in others. */
   readonly user_ids: string[];
   readonly last_message: LastMessage | null;
@@ -36,6 +41,7 @@ const lastMessageOf = (row: Row): LastMessage | null =>
         id: row.last_id,
         position: row.last_position ?? 0,
         body: row.last_body,
+        file_name: row.last_file_name,
         author_type: row.last_author_type,
         user_id: row.last_user_id,
         bot_id: row.last_bot_id,
@@ -56,16 +62,20 @@ export const readOverviews = async (
   const tenant = sql`tenant_id = ${db.tenantId}::uuid`;
   const rows = await db.read<Row>(sql`
     SELECT channels.id AS channel_id,
-      (SELECT role FROM ${participants} AS own
-       WHERE own.${tenant} AND own.channel_id = channels.id AND own.user_id = ${userId}::uuid) AS role,
+      own.role, own.unread_count, own.mention_count,
       CASE WHEN channels.kind = 'direct' THEN ARRAY(
         SELECT user_id FROM ${participants} AS people
         WHERE people.${tenant} AND people.channel_id = channels.id ORDER BY user_id
       ) ELSE '{}' END AS user_ids,
       last.id AS last_id, last.position AS last_position, last.body AS last_body,
+      last.file_name AS last_file_name,
       last.author_type AS last_author_type, last.user_id AS last_user_id, last.bot_id AS last_bot_id,
       last.client_id AS last_client_id, last.created_at AS last_created_at
     FROM ${channels} AS channels
+    LEFT JOIN LATERAL (
+      SELECT role, ${unreadColumns(db, userId, db.readSchema)} FROM ${participants} AS own
+      WHERE own.${tenant} AND own.channel_id = channels.id AND own.user_id = ${userId}::uuid
+    ) AS own ON true
     LEFT JOIN LATERAL (
       SELECT * FROM ${messages} AS newest
       WHERE newest.${tenant} AND newest.channel_id = channels.id AND newest.deleted_at IS NULL
@@ -74,8 +84,9 @@ export const readOverviews = async (
     WHERE channels.${tenant} AND channels.id = ANY(${channelIds}::uuid[])`);
   return new Map(
     rows.map((row) => {
-      const { channel_id: id, role, user_ids } = row;
-      return [id, { role, user_ids, last_message: lastMessageOf(row) }];
+      const { channel_id: id, role, unread_count, mention_count, user_ids } = row;
+      const last_message = lastMessageOf(row);
+      return [id, { role, unread_count, mention_count, user_ids, last_message }];
     }),
   );
 };

@@ -2,6 +2,7 @@ import type { Database } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import type { AnswerOf, InputOf } from '../../records/kind.ts';
 import { createRecords, type Versioned } from '../../records/records.ts';
+import { requirePermission } from '../../records/require-permission.ts';
 import { type Channels, channel } from './channels.kind.ts';
 import { readOverviews } from './channels.overview.ts';
 import { hasMessages } from './channels.repository.ts';
@@ -43,8 +44,11 @@ const createChannels = (database: Database): Channels => {
     );
     const showsMessages = caller.can('chat.messages.view');
     return answers.map((answer) => {
-      const { role = null, user_ids = [], last_message = null } = overviews.get(answer.id) ?? {};
-      return { ...answer, role, user_ids, last_message: showsMessages ? last_message : null };
+      const overview = overviews.get(answer.id);
+      const { role = null, user_ids = [] } = overview ?? {};
+      const shown = showsMessages ? overview : undefined;
+      const { last_message = null, unread_count = null, mention_count = null } = shown ?? {};
+      return { ...answer, role, user_ids, last_message, unread_count, mention_count };
     });
   };
   const completeOne = async (
@@ -58,6 +62,10 @@ const createChannels = (database: Database): Channels => {
   return {
     ...channels,
     async list(caller, query) {
+      const { participant_id: userId } = query ?? {};
+      if (userId !== undefined && userId !== caller.userUuid) {
+        requirePermission(caller, 'chat.participants.list', { type: 'participant', id: null });
+      }
       const listed = await channels.list(caller, query);
       return { ...listed, rows: await complete(caller, listed.rows) };
     },

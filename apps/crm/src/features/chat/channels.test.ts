@@ -91,6 +91,37 @@ describe('The list of channels', () => {
     expect((await get(general)).body.data).toMatchObject({ last_message: { body: 'First' } });
   });
 
+  test('counts what the caller has not read, and who mentions them, in channels that they participate in', async () => {
+    const [ada, bob] = [user(), user()];
+    const general = await channel({ user_ids: [bob.id] }, ada.headers);
+    for (const body of ['Hello', `Ask <@${bob.id}>`]) {
+      await post(`${general}/messages`, { body }, ada.headers).expect(201);
+    }
+    const counts = async (headers: Readonly<Record<string, string>>) => {
+      const { unread_count, mention_count } = (await get(channels, headers).expect(200)).body
+        .data[0];
+      return [unread_count, mention_count];
+    };
+    expect(await counts(bob.headers)).toEqual([2, 1]);
+    expect(await counts(ada.headers)).toEqual([0, 0]);
+    expect(await counts(user().headers)).toEqual([null, null]);
+    await post(`${general}/read`, { position: 1 }, bob.headers).expect(200);
+    expect(await counts(bob.headers)).toEqual([1, 1]);
+    await post(`${general}/read`, {}, bob.headers).expect(200);
+    expect(await counts(bob.headers)).toEqual([0, 0]);
+  });
+
+  test('shows the channels of other users only to those who may list participants', async () => {
+    const [ada, bob] = [user(), user()];
+    await channel({}, bob.headers);
+    const of = (id: string) => `${channels}?participant_id=${id}`;
+    expect((await get(of(bob.id), ada.headers).expect(200)).body.data).toHaveLength(1);
+    const id = randomUUID();
+    const limited = caller({ id, lacking: ['chat.participants.list'] });
+    await get(of(bob.id), limited).expect(403);
+    await get(of(id), limited).expect(200);
+  });
+
   test('names the people of direct channels', async () => {
     const [ada, bob] = [user(), user()];
     await post(channels, { kind: 'direct', user_ids: [bob.id] }, ada.headers).expect(201);

@@ -39,6 +39,13 @@ export interface ChatEvent {
   readonly payload: Readonly<Record<string, string | number | null>>;
 }
 
+/** Locks the feed of the tenant until the transaction ends, for changes that lock something after it. */
+export const lockFeed = async (db: TenantDb): Promise<void> => {
+  await db.query(sql`
+    INSERT INTO tenant_crm.chat_feeds (tenant_id, last_position) VALUES (${db.tenantId}::uuid, 0)
+    ON CONFLICT (tenant_id) DO UPDATE SET last_position = chat_feeds.last_position`);
+};
+
 /**
  * Adds an event to a channel as part of the transaction of the change, and announces it when that commits. The
  * channel and the tenant's feed stay locked until then, so that the numbers of the events in the channel, and their

@@ -2,21 +2,20 @@ import type { RouteTable } from '@tessera/http-kit';
 import { botRoutes } from './bots.routes.ts';
 import { channelRoutes } from './channels.routes.ts';
 import type { Chat } from './chat.service.ts';
+import { messageFileRoutes } from './message-files.routes.ts';
 import { messageRoutes } from './messages.routes.ts';
 import { participantRoutes } from './participants.routes.ts';
 import { reactionRoutes } from './reactions.routes.ts';
 
-export const chatRoutes = ({
-  channels,
-  participants,
-  messages,
-  reactions,
-  bots,
-  channelBots,
-}: Chat): RouteTable => ({
+/** The routes of the chat; `maxBytes` is the size of the largest file. */
+export const chatRoutes = (
+  { channels, participants, messages, reactions, bots, channelBots }: Chat,
+  maxBytes: number,
+): RouteTable => ({
   ...channelRoutes(channels),
   ...participantRoutes(participants),
   ...messageRoutes(messages),
+  ...messageFileRoutes(messages, maxBytes),
   ...reactionRoutes(reactions),
   ...botRoutes(bots, channelBots),
 });

@@ -2,6 +2,7 @@ import type { Database } from '../../database.ts';
 import { createRecords } from '../../records/records.ts';
 import { type Bots, bot, type ChannelBots, channelBot } from './bots.kind.ts';
 import { type ChannelService, createChannelService } from './channels.service.ts';
+import type { MessageFileDependencies } from './message-files.service.ts';
 import { createMessageService, type MessageService } from './messages.service.ts';
 import { type Participants, participant } from './participants.kind.ts';
 import { createReactions, type Reactions } from './reactions.service.ts';
@@ -16,10 +17,15 @@ export interface Chat {
   readonly channelBots: ChannelBots;
 }
 
-export const createChat = (database: Database): Chat => ({
+/** What `createChat` needs. */
+interface Dependencies extends MessageFileDependencies {
+  readonly database: Database;
+}
+
+export const createChat = ({ database, files, jobs }: Dependencies): Chat => ({
   channels: createChannelService(database),
   participants: createRecords(participant, database),
-  messages: createMessageService(database),
+  messages: createMessageService({ database, files, jobs }),
   reactions: createReactions(database),
   bots: createRecords(bot, database),
   channelBots: createRecords(channelBot, database),

@@ -1,11 +1,14 @@
+import type { Field, Shape } from '@tessera/fields';
 import { declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { channel } from './channels.kind.ts';
+import { fileColumns, presentFile } from './message-files.kind.ts';
 import {
   checkDeletion,
   checkRestoration,
   editMessage,
   followMessage,
+  type NewMessage,
   prepareMessage,
 } from './messages.rules.ts';
 import { Message, MessageInput, MessageUpdate } from './messages.schema.ts';
@@ -21,11 +24,13 @@ export const message = declareKind({
     update: ['chat.access', 'chat.messages.update'],
     delete: ['chat.access', 'chat.messages.delete'],
   },
-  create: MessageInput,
+  create: MessageInput as Shape as Shape & Field<NewMessage>,
   update: MessageUpdate,
   answer: Message,
   // The service of the messages reads them.
-  computed: { reactions: () => [] },
+  computed: { reactions: () => [], file: presentFile },
+  hidden: fileColumns,
+  inputOnly: ['file'],
   parent: { kind: channel, column: 'channel_id' },
   sort: { position: 'position' },
   defaultSort: '-position',

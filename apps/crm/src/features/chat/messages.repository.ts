@@ -5,6 +5,24 @@ import { keptCount } from '../../records/repository.ts';
 
 const { sql, join } = Prisma;
 
+/** The part of a message that rules read. */
+export interface MessageState {
+  readonly id: string;
+  readonly channel_id: string;
+  readonly position: number;
+  readonly author_type: 'user' | 'bot' | 'client';
+  readonly user_id: string | null;
+  readonly client_id: string | null;
+  readonly body: string | null;
+  readonly thread_root_id: string | null;
+  readonly file_content_id: string | null;
+  readonly mentions: readonly string[];
+  readonly recalled_at: Date | null;
+  readonly pinned_at: Date | null;
+  readonly created_at: Date;
+  readonly deleted_at: Date | null;
+}
+
 /** Counts a new reply in its thread; false unless the message begins a thread in this channel. */
 export const addReply = async (
   db: TenantDb,
@@ -39,12 +57,34 @@ export const recountReply = async (
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${rootId}::uuid`);
 };
 
-/** Removes the texts of a recalled message, and whom they mentioned, from its history. */
+/**
+ * Removes the texts of a recalled message, and whom they mentioned, from its history and from the stored response to the
+ * request that posted it.
+ */
 export const forgetTexts = async (db: TenantDb, messageId: string): Promise<void> => {
   await db.query(sql`
     UPDATE tenant_crm.record_changes SET changes = changes - 'body' - 'mentions'
     WHERE tenant_id = ${db.tenantId}::uuid AND table_name = 'messages'
       AND record_id = ${messageId}::uuid`);
+  await db.query(sql`
+    UPDATE tenant_crm.idempotency_keys SET body = json_build_object(
+      'data', (body -> 'data')::jsonb || '{"body": null, "file": null, "mentions": []}'
+    )
+    WHERE tenant_id = ${db.tenantId}::uuid AND body #>> '{data,channel_id}' IS NOT NULL
+      AND body #>> '{data,id}' = ${messageId}::text`);
+};
+
+/** The state of a message, deleted or not; undefined if there is none. */
+export const findMessage = async (
+  db: TenantDb,
+  messageId: string,
+): Promise<MessageState | undefined> => {
+  const [found] = await db.query<MessageState>(sql`
+    SELECT id, channel_id, position, author_type, user_id, client_id, body, thread_root_id,
+      file_content_id, mentions, recalled_at, pinned_at, created_at, deleted_at
+    FROM tenant_crm.messages
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${messageId}::uuid`);
+  return found;
 };
 
 /** The part of a channel's messages that a caller requests. */

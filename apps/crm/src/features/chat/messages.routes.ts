@@ -40,13 +40,15 @@ export const messageRoutes = (service: MessageService): RouteTable => {
       description: 'It can be restored. Only its author and owners of the channel can delete it.',
     }),
     restoreMessage: routes.restore({
-      description: 'Only its author and owners of the channel can.',
+      description:
+        'Only its author and owners of the channel can. It has its file again, unless it was deleted more than 30 days ago.',
+      problems: { 409: 'The message was a file that has been deleted for good' },
     }),
     recallMessage: routes.action({
       name: 'recall',
       summary: 'Recall a message',
       description:
-        "Removes its text, also from the history. Only its author can, within the time that the tenant's settings allow.",
+        "Removes its text and its file, also from the history. Only its author can, within the time that the tenant's settings allow.",
       problems: { 409: 'The time is over (`recall_expired`), or the message is recalled already' },
       rule: recallMessage,
     }),

@@ -1,13 +1,15 @@
 import { HttpError, invalidField, notFound } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
+import type { Files, UploadedFile } from '../../files/files.ts';
 import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
 import { readSettings } from '../settings/settings.service.ts';
 import { takePosition } from './channels.repository.ts';
-import { appendEvent, type ChatEventType } from './chat-events.ts';
+import { appendEvent, type ChatEventType, lockFeed } from './chat-events.ts';
 import { storeMentions } from './mentions.repository.ts';
 import { mentionsIn } from './mentions.ts';
-import { addReply, forgetTexts, recountReply } from './messages.repository.ts';
+import { type FileColumns, noFile } from './message-files.kind.ts';
+import { addReply, forgetTexts, type MessageState, recountReply } from './messages.repository.ts';
 import { addParticipants, roleIn } from './participants.repository.ts';
 import { markRead } from './streams/read-markers.repository.ts';
 
@@ -16,30 +18,41 @@ interface Context {
   readonly db: TenantDb;
 }
 
-/** The part of a message that rules read. */
-export interface MessageState {
-  readonly id: string;
-  readonly channel_id: string;
-  readonly position: number;
-  readonly author_type: 'user' | 'bot' | 'client';
-  readonly user_id: string | null;
-  readonly client_id: string | null;
-  readonly thread_root_id: string | null;
-  readonly mentions: readonly string[];
-  readonly recalled_at: Date | null;
-  readonly pinned_at: Date | null;
-  readonly created_at: Date;
-  readonly deleted_at: Date | null;
-}
-
 interface RowContext extends Context {
   readonly row: MessageState;
 }
 
-interface NewMessage {
-  readonly body: string;
-  readonly thread_root_id?: string | null;
+/** A file that was uploaded for a message. */
+export interface NewFile {
+  readonly files: Files;
+  readonly uploaded: UploadedFile;
+  readonly name: string;
+  /** The media type, detected from the content. */
+  readonly type: string;
 }
+
+export interface NewMessage {
+  /** Null only with a file. */
+  readonly body: string | null;
+  readonly thread_root_id?: string | null;
+  readonly file?: NewFile;
+}
+
+/**
+ * The columns of a new message's file. The feed is locked before the content, as in a recall, which adds its event
+ * before it releases the content.
+ */
+const referToFile = async (db: TenantDb, file: NewFile): Promise<FileColumns> => {
+  const { files, uploaded, name, type } = file;
+  await lockFeed(db);
+  return {
+    file_content_id: await files.refer(db, uploaded, type),
+    file_name: name,
+    file_size: uploaded.size,
+    file_type: type,
+    file_sha256: uploaded.sha256,
+  };
+};
 
 /** The author of what a caller writes: the user, or the client of a token without a user (decision C21). */
 const authorOf = (caller: Caller) =>
@@ -52,7 +65,7 @@ const authorOf = (caller: Caller) =>
  * participate once it is locked.
  */
 export const prepareMessage = async (
-  { body, thread_root_id: rootId }: NewMessage,
+  { body, thread_root_id: rootId, file }: NewMessage,
   { caller, db, columns }: Context & { readonly columns: { readonly channel_id?: string } },
 ) => {
   const channelId = columns.channel_id ?? '';
@@ -69,7 +82,9 @@ export const prepareMessage = async (
     await addParticipants(db, cause, { channelId, userIds: [userUuid], role: 'member' });
   }
   if (userUuid !== null) await markRead(db, { channelId, userId: userUuid, position });
-  return { ...authorOf(caller), position, mentions: mentionsIn(body) };
+  const fileValues = file ? await referToFile(db, file) : noFile;
+  const author = authorOf(caller);
+  return Object.assign({ position, mentions: mentionsIn(body ?? '') }, author, fileValues);
 };
 
 const isAuthor = ({ caller, row }: RowContext): boolean => {
@@ -110,7 +125,8 @@ export const recallMessage = async (context: RowContext) => {
     const message = `A message can be recalled within ${minutes} minutes.`;
     throw new HttpError(409, 'recall_expired', message);
   }
-  return { body: null, mentions: [], recalled_at: new Date(), pinned_at: null, pinned_by: null };
+  const recalled_at = new Date();
+  return { body: null, mentions: [], recalled_at, pinned_at: null, pinned_by: null, ...noFile };
 };
 
 /** Pins a message; one that is pinned stays as it is. */
@@ -124,7 +140,7 @@ export const unpinMessage = ({ row }: RowContext) =>
   row.pinned_at ? { pinned_at: null, pinned_by: null } : {};
 
 /** Authors and owners of the channel delete and restore a message; the thread counts its replies. */
-const requireAuthorOrOwner = async (context: RowContext): Promise<void> => {
+export const requireAuthorOrOwner = async (context: RowContext): Promise<void> => {
   const { caller, db, row } = context;
   if (isAuthor(context)) return;
   if ((await roleIn(db, row.channel_id, caller.userUuid)) !== 'owner') requireAuthor(context);
@@ -137,6 +153,11 @@ export const checkDeletion = async (context: RowContext): Promise<void> => {
 
 export const checkRestoration = async (context: RowContext): Promise<void> => {
   await requireAuthorOrOwner(context);
+  const { body, file_content_id: file, recalled_at: recalledAt } = context.row;
+  if (body === null && file === null && recalledAt === null) {
+    const message = 'The message was a file, which has been deleted for good.';
+    throw new HttpError(409, 'conflict', message);
+  }
   await recountReply(context.db, context.row, 1);
 };
 

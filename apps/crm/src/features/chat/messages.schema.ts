@@ -14,6 +14,7 @@ import {
   time,
   uuid,
 } from '@tessera/fields';
+import { scanStatus } from '../../files/scan-status.ts';
 
 const count = (): ReturnType<typeof int> => int(0, Number.MAX_SAFE_INTEGER);
 const position = int(1, Number.MAX_SAFE_INTEGER);
@@ -31,6 +32,22 @@ const threadRoot =
 export const MessageInput = named(
   'MessageInput',
   shape({ body, thread_root_id: described(optional(nullable(uuid())), threadRoot) }),
+);
+
+/** What is sent with a file. */
+export const UploadFields = shape({
+  body: described(optional(text(10_000)), 'A text to go with the file; mentions as in messages'),
+  thread_root_id: described(optional(uuid()), threadRoot),
+});
+
+const MessageFile = named(
+  'MessageFile',
+  shape({
+    name: described(text(255), 'The name under which it is downloaded', 'Offer.pdf'),
+    size: described(count(), 'Bytes'),
+    type: described(rawText(200), 'The media type, detected from the content', 'application/pdf'),
+    scan_status: scanStatus,
+  }),
 );
 
 export const MessageUpdate = named('MessageUpdate', shape({ body: optional(body) }));
@@ -53,7 +70,11 @@ export const Message = named(
       position,
       'Grows with each message of the channel, in the order of their creation',
     ),
-    body: described(nullable(text(10_000)), 'Null if the message was recalled'),
+    body: described(
+      nullable(text(10_000)),
+      'Null if the message was recalled, or is a file without a text',
+    ),
+    file: described(nullable(MessageFile), 'Null without a file, and if the message was recalled'),
     author_type: oneOf(...authorTypes),
     user_id: described(nullable(uuid()), 'The author, if it is a user'),
     bot_id: described(nullable(uuid()), 'The author, if it is a bot'),

@@ -1,13 +1,21 @@
-import type { Database, TenantDb } from '../../database.ts';
+import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
 import type { AnswerOf, RowOfKind } from '../../records/kind.ts';
 import { createRecords, type Versioned } from '../../records/records.ts';
 import { columnsOf, presenter } from '../../records/row.ts';
 import { createAccess } from '../../records/scope.ts';
+import { withScanStatus } from './message-files.repository.ts';
+import {
+  createMessageFiles,
+  type MessageFileDependencies,
+  type MessageFiles,
+  purgeFileLater,
+} from './message-files.service.ts';
 import type { MessageQuery } from './message-list.ts';
 import { type Messages, message } from './messages.kind.ts';
-import { type MessagePage, readMessages } from './messages.repository.ts';
+import { findMessage, type MessagePage, readMessages } from './messages.repository.ts';
+import { requireAuthorOrOwner } from './messages.rules.ts';
 import { reactionsTo } from './reactions.repository.ts';
 
 type Answer = AnswerOf<typeof message>;
@@ -16,25 +24,34 @@ type Row = RowOfKind<typeof message>;
 /** Messages, and their list. */
 export interface MessageService {
   readonly messages: Messages;
+  readonly files: MessageFiles;
   /** One page of a channel's messages, newest first; 404 unless the caller sees the channel. */
   list(caller: Caller, channelId: string, query: MessageQuery): Promise<MessagePage<Answer>>;
 }
 
 const columns = Prisma.raw([...columnsOf(message).keys()].join(', '));
 
-/** The same messages with their reactions. */
-const withReactions = async (
+/** The same messages with their reactions, and with the scan status of their files. */
+const completed = async (
   db: TenantDb,
   { userUuid }: Caller,
   answers: readonly Answer[],
 ): Promise<Answer[]> => {
   const ids = answers.map(({ id }) => id);
-  const reactions = await reactionsTo(db, ids, userUuid);
-  return answers.map((answer) => ({ ...answer, reactions: [...(reactions.get(answer.id) ?? [])] }));
+  const [reactions, scanned] = await Promise.all([
+    reactionsTo(db, ids, userUuid),
+    withScanStatus(db, answers),
+  ]);
+  return scanned.map((answer) =>
+    Object.assign({}, answer, { reactions: [...(reactions.get(answer.id) ?? [])] }),
+  );
 };
 
-/** Messages whose responses contain their reactions. */
-const createMessages = (database: Database): Messages => {
+/**
+ * Messages whose responses are complete. An action that removes the file of a message releases its content; a deleted
+ * message keeps it for a time.
+ */
+const createMessages = ({ database, files, jobs }: MessageFileDependencies): Messages => {
   const messages = createRecords(message, database);
   const complete = async (
     caller: Caller,
@@ -42,7 +59,7 @@ const createMessages = (database: Database): Messages => {
   ): Promise<Versioned<Answer>> => {
     const found = await changed;
     const db = database.forTenant(caller.tenantId);
-    const [answer = found.answer] = await withReactions(db, caller, [found.answer]);
+    const [answer = found.answer] = await completed(db, caller, [found.answer]);
     return { ...found, answer };
   };
   const within: Messages['within'] = (...keys) => {
@@ -50,19 +67,53 @@ const createMessages = (database: Database): Messages => {
     return {
       ...inChannel,
       get: (caller, id) => complete(caller, inChannel.get(caller, id)),
+      create: (caller, input) => complete(caller, inChannel.create(caller, input)),
       update: (caller, ...change) => complete(caller, inChannel.update(caller, ...change)),
       restore: (caller, ...change) => complete(caller, inChannel.restore(caller, ...change)),
-      act: (caller, ...change) => complete(caller, inChannel.act(caller, ...change)),
+
+      // What a deleted message said is for those who can restore it.
+      async history(caller, id, query) {
+        const changes = await inChannel.history(caller, id, query);
+        const db = database.forTenant(caller.tenantId);
+        const row = await findMessage(db, id);
+        if (row?.deleted_at) await requireAuthorOrOwner({ caller, db, row });
+        return changes;
+      },
+
+      delete: (caller, id, versions) =>
+        database.transaction(caller.tenantId, async (db) => {
+          await inChannel.delete(caller, id, versions);
+          await purgeFileLater(jobs, db, id);
+        }),
+
+      act: (caller, id, { name, rule }, ...change) => {
+        const acted = database.transaction(caller.tenantId, async (db) => {
+          let released: string | undefined;
+          const noting: typeof rule = async (context) => {
+            const values = await rule(context);
+            const { file_content_id: contentId } = context.row;
+            if (contentId !== null && values.file_content_id === null) released = contentId;
+            return values;
+          };
+          const changed = await inChannel.act(caller, id, { name, rule: noting }, ...change);
+          if (released !== undefined) await files.release(db, [released]);
+          return changed;
+        });
+        return complete(caller, acted);
+      },
     };
   };
   return { ...messages, within };
 };
 
-export const createMessageService = (database: Database): MessageService => {
+export const createMessageService = (dependencies: MessageFileDependencies): MessageService => {
+  const { database } = dependencies;
+  const messages = createMessages(dependencies);
   const accessTo = createAccess(message, database);
   const present = presenter<Row, Answer>(message);
   return {
-    messages: createMessages(database),
+    messages,
+    files: createMessageFiles(dependencies, messages),
 
     async list(caller, channelId, query) {
       const { db } = await accessTo(channelId).open(caller);
@@ -74,7 +125,7 @@ export const createMessageService = (database: Database): MessageService => {
         isReply: query.is_reply,
         isPinned: query.is_pinned,
       });
-      return { ...page, rows: await withReactions(db, caller, rows.map(present)) };
+      return { ...page, rows: await completed(db, caller, rows.map(present)) };
     },
   };
 };

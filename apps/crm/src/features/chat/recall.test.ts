@@ -49,6 +49,35 @@ test('Authors recall a message, and then its text is nowhere, nor whom it mentio
   }
 });
 
+test('A request that posted a message, when repeated after the recall, does not show its text', async () => {
+  const general = await channel();
+  const friend = randomUUID();
+  const repeated = () =>
+    post(`${general}/messages`, { body: secret(friend) }, { 'Idempotency-Key': friend });
+  const { body } = await repeated().expect(201);
+  await post(`${general}/messages/${body.data.id}/recall`).expect(200);
+  const again = await repeated().expect(201);
+  expect(again.body.data).toMatchObject({ id: body.data.id, body: null, mentions: [] });
+  const kept = await crm().context.pool.query(
+    "SELECT key FROM tenant_crm.idempotency_keys WHERE body::text LIKE '%1234%'",
+  );
+  expect(kept.rows).toEqual([]);
+});
+
+test('What a deleted message said is shown to its author and to owners of the channel', async () => {
+  const [owner, ada, eve] = [user(), user(), user()];
+  const general = await channel({}, owner.headers);
+  const { body } = await post(`${general}/messages`, { body: 'First' }, ada.headers).expect(201);
+  const path = `${general}/messages/${body.data.id}`;
+  await put(path, { body: 'Second' }, ada.headers).expect(200);
+  await get(`${path}/history`, eve.headers).expect(200);
+  await remove(path, ada.headers).expect(204);
+  for (const { headers } of [owner, ada]) {
+    expect((await get(`${path}/history`, headers).expect(200)).text).toContain('First');
+  }
+  await get(`${path}/history`, eve.headers).expect(403);
+});
+
 test('A message is recalled only within the time that the tenant has set', async () => {
   const general = await channel();
   const sent = async () => {

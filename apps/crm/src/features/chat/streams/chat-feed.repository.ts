@@ -7,6 +7,7 @@ import { channel } from '../channels.kind.ts';
 import type { ChatViewer } from '../channels.visibility.ts';
 import { ownChannels } from '../channels.visibility.ts';
 import type { ChatEventType } from '../chat-events.ts';
+import { withScanStatus } from '../message-files.repository.ts';
 import { foundMessage } from './message-search.ts';
 import type { ChatStreamEvent } from './stream-events.ts';
 
@@ -82,15 +83,19 @@ export interface FeedRequest {
   readonly only?: { readonly channelIds: readonly string[]; readonly userId: string | null };
 }
 
+/** The events of a user's participation, and the deletion of their channels, as a further alternative. */
+const ownEvents = (db: TenantDb, userId: string | null): Prisma.Sql => {
+  if (userId === null) return empty;
+  const channels = ownChannels({ tenantId: db.tenantId, userUuid: userId });
+  return sql`OR type LIKE 'participant.%' AND payload ->> 'user_id' = ${userId}::text
+    OR type = 'channel.deleted' AND channel_id IN ${channels}`;
+};
+
 const storedEvents = (db: TenantDb, request: FeedRequest): Promise<StoredEvent[]> => {
   const { after, upTo = Number.MAX_SAFE_INTEGER, limit, only } = request;
+  const ofUser = only && ownEvents(db, only.userId);
   const condition = only
-    ? sql`AND (channel_id = ANY(${only.channelIds}::uuid[])
-        OR type LIKE 'participant.%' AND payload ->> 'user_id' = ${only.userId}::text
-        OR type = 'channel.deleted' AND channel_id IN ${ownChannels({
-          tenantId: db.tenantId,
-          userUuid: only.userId,
-        })})`
+    ? sql`AND (channel_id = ANY(${only.channelIds}::uuid[]) ${ofUser})`
     : empty;
   return db.query(sql`
     SELECT position, channel_id, type, payload FROM tenant_crm.chat_events
@@ -113,7 +118,14 @@ const presentChannel = presenter<RowOfKind<typeof channel>, AnswerOf<typeof chan
 
 /** A channel without what differs by reader. */
 const plainChannel = (row: RowOfKind<typeof channel>) => {
-  const { last_message: _last, role: _role, user_ids: _users, ...plain } = presentChannel(row);
+  const {
+    last_message: _last,
+    role: _role,
+    unread_count: _unread,
+    mention_count: _mentions,
+    user_ids: _users,
+    ...plain
+  } = presentChannel(row);
   return plain;
 };
 
@@ -130,11 +142,10 @@ const appears = ({ type }: StoredEvent): boolean =>
 const readMessages = async (db: TenantDb, events: readonly StoredEvent[]) => {
   const ids = idsIn(events.filter(isOfMessage), ({ payload }) => payload.message_id);
   if (ids.length === 0) return new Map<string, never>();
-  return byId(
-    await db.query<RowOfKind<typeof foundMessage>>(sql`
-      SELECT ${messageColumns} FROM tenant_crm.messages
-      WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[]) AND deleted_at IS NULL`),
-  );
+  const rows = await db.query<RowOfKind<typeof foundMessage>>(sql`
+    SELECT ${messageColumns} FROM tenant_crm.messages
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[]) AND deleted_at IS NULL`);
+  return byId(await withScanStatus(db, rows.map(presentMessage)));
 };
 
 const readChannels = async (db: TenantDb, events: readonly StoredEvent[]) => {
@@ -173,7 +184,7 @@ export const readFeed = async (db: TenantDb, request: FeedRequest): Promise<Chat
     const data = Object.assign(
       { channel_id: channelId },
       payload,
-      found ? { message: presentMessage(found) } : {},
+      found ? { message: found } : {},
       about ? { channel: plainChannel(about) } : {},
     );
     return {

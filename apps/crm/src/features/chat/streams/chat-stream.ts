@@ -1,5 +1,11 @@
 import type { Follower, StoredEvents } from '@tessera/background-work';
-import { closedEvent, EventQueue, notFound, type PositionMark } from '@tessera/http-kit';
+import {
+  closedEvent,
+  EventQueue,
+  notFound,
+  type PositionMark,
+  serialised,
+} from '@tessera/http-kit';
 import type { TenantDb } from '../../../database.ts';
 import type { ChatViewer } from '../channels.visibility.ts';
 import { type ChatFeedEvent, readFeed, readStreamState } from './chat-feed.repository.ts';
@@ -10,12 +16,24 @@ export interface ChatStreamOptions {
   readonly viewer: ChatViewer;
   /** The channel of the stream; without one, all channels that the caller participates in. */
   readonly channelId?: string | undefined;
+  /** Whether the caller may know who is online. */
+  readonly showsPresence: boolean;
 }
 
 const PAGE = 100;
 /** What may wait for a client, besides what the connection buffers. */
 const MAX_EVENTS = 1000;
 const MAX_BYTES = 1024 * 1024;
+
+/** How many of the events make a page: at least one, and no more than `MAX_BYTES` if there are several. */
+const fitting = (events: readonly ChatStreamEvent[]): number => {
+  let bytes = 0;
+  const first = events.findIndex((event, index) => {
+    bytes += serialised(event).bytes;
+    return index > 0 && bytes > MAX_BYTES;
+  });
+  return Math.min(first === -1 ? events.length : first, PAGE);
+};
 
 const tooSlow = closedEvent(
   'stream_too_slow',
@@ -38,9 +56,11 @@ export class ChatStream implements Follower<ChatFeedEvent, ChatStreamEvent> {
   readonly #db: TenantDb;
   readonly #viewer: ChatViewer;
   readonly #channelId: string | undefined;
+  readonly showsPresence: boolean;
   #channelIds: Set<string> = new Set();
 
-  constructor({ db, viewer, channelId }: ChatStreamOptions) {
+  constructor({ db, viewer, channelId, showsPresence }: ChatStreamOptions) {
+    this.showsPresence = showsPresence;
     this.topic = viewer.tenantId;
     this.#db = db;
     this.#viewer = viewer;
@@ -83,9 +103,10 @@ export class ChatStream implements Follower<ChatFeedEvent, ChatStreamEvent> {
       limit: PAGE + 1,
       only: { channelIds, userId },
     });
-    const sent = events.slice(0, PAGE).map((event) => event.sent);
-    if (events.length <= PAGE) return complete(sent);
-    return { events: sent, position: events[PAGE - 1]?.position ?? newest, hasMore: true };
+    const page = events.slice(0, fitting(events.map((event) => event.sent)));
+    const sent = page.map((event) => event.sent);
+    if (page.length === events.length) return complete(sent);
+    return { events: sent, position: page.at(-1)?.position ?? newest, hasMore: true };
   }
 
   deliver(event: ChatFeedEvent): void {

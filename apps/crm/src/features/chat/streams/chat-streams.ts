@@ -19,9 +19,11 @@ export interface ChatStreamsOptions {
 
 export interface OpenStreamRequest {
   /** The channel of the stream; without one, all channels that the caller participates in. */
-  readonly channelId?: string;
+  readonly channelId?: string | undefined;
   /** The position after which the stream continues; undefined begins now. */
   readonly after: number | undefined;
+  /** Whether the caller may know who is online. */
+  readonly showsPresence: boolean;
 }
 
 /** How many events are read at once. */
@@ -73,10 +75,13 @@ export class ChatStreams {
   }
 
   /** Opens a stream, which ends with its signal. */
-  open(viewer: ChatViewer, { channelId, after }: OpenStreamRequest): EventSource<ChatStreamEvent> {
+  open(
+    viewer: ChatViewer,
+    { channelId, after, showsPresence }: OpenStreamRequest,
+  ): EventSource<ChatStreamEvent> {
     const { tenantId, userUuid } = viewer;
     const db = this.#options.database.forTenant(tenantId);
-    const stream = new ChatStream({ db, viewer, channelId });
+    const stream = new ChatStream({ db, viewer, channelId, showsPresence });
     const hub = this.#hub;
     const register = (): (() => void) => this.#register(tenantId, userUuid, stream);
     return async function* (signal) {
@@ -142,7 +147,10 @@ export class ChatStreams {
       this.#signal(
         tenantId,
         event,
-        (stream) => stream.userId !== userId && channelIds.some((id) => stream.covers(id)),
+        (stream) =>
+          stream.showsPresence &&
+          stream.userId !== userId &&
+          channelIds.some((id) => stream.covers(id)),
       );
     } catch (err) {
       logger.warn({ err }, 'the presence of a user was not sent');

@@ -1,12 +1,15 @@
-import { named, shape, uuid } from '@tessera/fields';
+import { described, named, shape, text, uuid } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import type { Database } from '../../../database.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { equals, timeFilters } from '../../../records/filters.ts';
 import { declareKind } from '../../../records/kind.ts';
+import { listQuery } from '../../../records/list-query.ts';
 import { createRecords } from '../../../records/records.ts';
 import { recordRoutes } from '../../../records/routes.ts';
 import { ownChannels } from '../channels.visibility.ts';
+import { fileColumns, presentFile } from '../message-files.kind.ts';
+import { withScanStatus } from '../message-files.repository.ts';
 import { Message, MessageInput } from '../messages.schema.ts';
 
 const { sql } = Prisma;
@@ -30,6 +33,8 @@ export const foundMessage = declareKind({
   },
   create: MessageInput,
   answer: PlainMessage,
+  computed: { file: presentFile },
+  hidden: fileColumns,
   sort: { created_at: 'created_at' },
   defaultSort: '-created_at',
   filters: {
@@ -53,9 +58,26 @@ export const foundMessage = declareKind({
   }),
 });
 
-export const messageSearchRoutes = (database: Database): RouteTable => ({
-  searchMessages: recordRoutes(foundMessage, createRecords(foundMessage, database)).list({
+const term = described(
+  text(200),
+  'Matches anywhere in the text of a message and the name of its file, regardless of case and diacritics.',
+);
+
+export const messageSearchRoutes = (database: Database): RouteTable => {
+  const messages = createRecords(foundMessage, database);
+  const list = recordRoutes(foundMessage, {
+    ...messages,
+    async list(caller, query) {
+      const found = await messages.list(caller, query);
+      const rows = await withScanStatus(database.forTenant(caller.tenantId), found.rows);
+      return { ...found, rows };
+    },
+  }).list({
     summary: "Search the messages of the caller's channels",
     description: 'The newest first. Only channels that the caller participates in are searched.',
-  }),
-});
+  });
+  // Without a term, or with an exact total, all messages of all channels could be counted.
+  const { exact_total: _exactTotal, ...parameters } = listQuery(foundMessage).fields;
+  const query = shape({ ...parameters, search: term });
+  return { searchMessages: { ...list, query } };
+};

@@ -1,7 +1,10 @@
 import type { TenantDb } from '../../../database.ts';
 import { Prisma } from '../../../generated/prisma/client.ts';
 
-const { sql, empty } = Prisma;
+const { sql, raw, empty } = Prisma;
+
+/** How many unread mentions are counted. */
+export const MAX_MENTIONS = 1000;
 
 /** What a user has not read in a channel. */
 export interface Unread {
@@ -9,26 +12,38 @@ export interface Unread {
   readonly read_position: number;
   /** By positions: deleted messages count as well. */
   readonly unread_count: number;
+  /** At most `MAX_MENTIONS`. */
   readonly mention_count: number;
 }
 
 /**
- * What a user has not read: in one channel, or in each that they participate in. Messages are not counted, and of
- * the mentions only the unread ones.
+ * SQL of the counts of what a user has not read, given `own`, their row of `channel_participants`, and `channels`. No
+ * messages are counted, and of the mentions only unread ones, up to a limit.
  */
+export const unreadColumns = (
+  db: TenantDb,
+  userId: string | null,
+  schema: string,
+): Prisma.Sql => sql`
+  own.read_position, greatest(channels.last_position - own.read_position, 0) AS unread_count, (
+    SELECT count(*)::int FROM (
+      SELECT FROM ${raw(schema)}.message_mentions AS mention
+      WHERE mention.tenant_id = ${db.tenantId}::uuid AND mention.user_id = ${userId}::uuid
+        AND mention.channel_id = own.channel_id AND mention.position > own.read_position
+      LIMIT ${MAX_MENTIONS}
+    ) AS unread
+  ) AS mention_count`;
+
+/** What a user has not read: in one channel, or in each that they participate in. */
 export const readUnread = (db: TenantDb, userId: string, channelId?: string): Promise<Unread[]> => {
   const inChannel = channelId === undefined ? empty : sql`AND channel_id = ${channelId}::uuid`;
   return db.query(sql`
-    SELECT channel_id, read_position, greatest(last_position - read_position, 0) AS unread_count, (
-      SELECT count(*) FROM tenant_crm.message_mentions AS mention
-      WHERE mention.tenant_id = ${db.tenantId}::uuid AND mention.user_id = ${userId}::uuid
-        AND mention.channel_id = own.channel_id AND mention.position > own.read_position
-    ) AS mention_count
+    SELECT own.channel_id, ${unreadColumns(db, userId, 'tenant_crm')}
     FROM tenant_crm.channel_participants AS own
     JOIN tenant_crm.channels ON channels.tenant_id = ${db.tenantId}::uuid
       AND channels.id = own.channel_id AND channels.deleted_at IS NULL
     WHERE own.tenant_id = ${db.tenantId}::uuid AND own.user_id = ${userId}::uuid ${inChannel}
-    ORDER BY channel_id`);
+    ORDER BY own.channel_id`);
 };
 
 /**

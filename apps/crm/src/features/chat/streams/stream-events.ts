@@ -20,6 +20,8 @@ const position = () => int(0, Number.MAX_SAFE_INTEGER);
 const {
   last_message: _lastMessage,
   role: _role,
+  unread_count: _unreadCount,
+  mention_count: _mentionCount,
   user_ids: _userIds,
   ...channelFields
 } = Channel.fields;

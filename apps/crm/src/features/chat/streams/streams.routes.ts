@@ -1,13 +1,14 @@
 import { described, int, list, named, optional, shape, uuid } from '@tessera/fields';
 import { empty, HttpError, lastEventId, type RouteTable } from '@tessera/http-kit';
 import { requireUser } from '@tessera/resource-server';
+import type { Request } from 'express';
 import type { Database } from '../../../database.ts';
 import { type Caller, record, route } from '../../../http.ts';
 import { createAccess } from '../../../records/scope.ts';
 import { message } from '../messages.kind.ts';
 import type { ChatStreams } from './chat-streams.ts';
 import { usersOfChannel } from './membership.repository.ts';
-import { markRead, readUnread } from './read-markers.repository.ts';
+import { MAX_MENTIONS, markRead, readUnread } from './read-markers.repository.ts';
 import { chatStream, positionOf } from './stream-events.ts';
 
 const position = () => int(0, Number.MAX_SAFE_INTEGER);
@@ -18,7 +19,10 @@ const Unread = named(
     channel_id: uuid(),
     read_position: described(position(), 'The position of the last message that is read'),
     unread_count: described(position(), 'The messages after it; deleted ones count as well'),
-    mention_count: described(position(), 'The unread messages that mention the caller'),
+    mention_count: described(
+      int(0, MAX_MENTIONS),
+      `The unread messages that mention the caller; ${MAX_MENTIONS} stands for any larger number`,
+    ),
   }),
 );
 
@@ -50,6 +54,12 @@ export const streamRoutes = ({ database, streams }: StreamRoutesOptions): RouteT
   const accessTo = createAccess(message, database);
   /** Throws 404 unless the caller sees the channel. */
   const open = (caller: Caller, channelId: string) => accessTo(channelId).open(caller);
+  const follow = (caller: Caller, req: Request, channelId?: string) =>
+    streams.open(caller, {
+      channelId,
+      after: positionOf(lastEventId(req)),
+      showsPresence: caller.can('chat.participants.list'),
+    });
 
   return {
     streamChannel: route({
@@ -60,8 +70,7 @@ export const streamRoutes = ({ database, streams }: StreamRoutesOptions): RouteT
       params: inChannel,
       handler: async ({ caller, params: { id }, req, reply }) => {
         await open(caller, id);
-        const after = positionOf(lastEventId(req));
-        return reply(200, streams.open(caller, { channelId: id, after }));
+        return reply(200, follow(caller, req, id));
       },
     }),
 
@@ -72,7 +81,7 @@ export const streamRoutes = ({ database, streams }: StreamRoutesOptions): RouteT
       description: `Includes the channels that the caller joins later. ${resuming}`,
       handler: ({ caller, req, reply }) => {
         requireUser(caller);
-        return reply(200, streams.open(caller, { after: positionOf(lastEventId(req)) }));
+        return reply(200, follow(caller, req));
       },
     }),
 

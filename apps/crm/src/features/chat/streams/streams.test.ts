@@ -4,7 +4,7 @@ import { startCrm, type TestCrm } from '../../../testing/crm.ts';
 import { openStream, type ReceivedStream } from '../../../testing/streams.ts';
 import { deleteExpiredEvents } from './expired-events.ts';
 
-const { crm, user, channel, get, post, put, remove } = chatTenant();
+const { caller, crm, user, channel, get, post, put, remove } = chatTenant();
 
 /** A second replica on the same database, which authenticates callers at the same identity. */
 let other: TestCrm;
@@ -139,7 +139,7 @@ test('A stream with an id that is not kept, or not known, begins anew with reset
   );
   expect(await deleteExpiredEvents(pool)).toBeGreaterThan(0);
   const { body } = await say(path, 'new', ada.headers);
-  for (const lastId of ['0', '999999', 'nonsense']) {
+  for (const lastId of ['0', '999999', 'nonsense', '1'.repeat(300)]) {
     const stream = await streamOf(`${path}/stream`, ada.headers, lastId);
     await stream.next('reset');
     expect(stream.names()).toEqual(['reset']);
@@ -234,6 +234,36 @@ test('Users are online while they have a stream at any replica', async () => {
   own.close();
 }, 30_000);
 
+test('Who is online is not sent to those who may not list participants', async () => {
+  const [ada, bob] = [user(), user()];
+  const path = await channel({ user_ids: [bob.id] }, ada.headers);
+  const limited = caller({ lacking: ['chat.participants.list'] });
+  const stream = await streamOf(`${path}/stream`, limited);
+  const own = await streamOf(chat, ada.headers);
+  const there = await streamOf(chat, bob.headers);
+  await own.next('presence');
+  await say(path, 'Hello', ada.headers);
+  await stream.next('message.created');
+  expect(stream.names()).not.toContain('presence');
+  for (const one of [stream, own, there]) one.close();
+});
+
+test('A stream that continues with much text gets all of it, in parts', async () => {
+  const ada = user();
+  const path = await channel({}, ada.headers);
+  const before = await streamOf(chat, ada.headers);
+  const lastId = before.events.at(-1)?.id as string;
+  before.close();
+  // Of three bytes each: more than 1 MiB in less than a page.
+  const body = '語'.repeat(10_000);
+  for (let n = 0; n < 40; n += 1) await say(path, body, ada.headers);
+  const stream = await streamOf(chat, ada.headers, lastId);
+  await until(() => bodiesOf(stream.events).length === 40);
+  const ids = stream.events.map(({ id }) => Number(id));
+  expect(ids).toEqual(Array.from(ids, (_, n) => (ids[0] ?? 0) + n));
+  stream.close();
+}, 30_000);
+
 test('Unread messages and mentions are counted until they are read', async () => {
   const [ada, bob] = [user(), user()];
   const path = await channel({ user_ids: [bob.id] }, ada.headers);
@@ -294,3 +324,10 @@ test('The search finds messages of the channels that the caller participates in,
   expect(await found('ű', bob.headers)).toHaveLength(1);
   expect(await found('secret', bob.headers)).toEqual([]);
 });
+
+test.each(['', '?search=', '?search=%20', '?search=x&exact_total=true'])(
+  'Messages are not searched with the query %j',
+  async (query) => {
+    await get(`/api/crm/chat/messages${query}`, user().headers).expect(422);
+  },
+);

@@ -1,0 +1,101 @@
+import { notFound } from '@tessera/http-kit';
+import type { TenantDb } from '../../database.ts';
+import type { ScanStatus } from '../../files/scan-status.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { PresentedFile } from './message-files.kind.ts';
+
+const { sql, raw } = Prisma;
+
+interface WithFile {
+  readonly id: string;
+  readonly file: PresentedFile | null;
+}
+
+/** What the event of a message contains. */
+interface TouchedMessage {
+  readonly channel_id: string;
+  readonly position: number;
+  readonly thread_root_id: string | null;
+}
+
+/** The same messages with the scan status of their files. Reads nothing if none has a file. */
+export const withScanStatus = async <M extends WithFile>(
+  db: TenantDb,
+  messages: readonly M[],
+): Promise<M[]> => {
+  const ids = messages.filter(({ file }) => file !== null).map(({ id }) => id);
+  if (ids.length === 0) return [...messages];
+  const rows = await db.read<{ id: string; scan_status: ScanStatus }>(sql`
+    SELECT message.id, content.scan_status FROM ${raw(db.readSchema)}.messages AS message
+    JOIN ${raw(db.readSchema)}.file_contents AS content
+      ON content.tenant_id = ${db.tenantId}::uuid AND content.id = message.file_content_id
+    WHERE message.tenant_id = ${db.tenantId}::uuid AND message.id = ANY(${ids}::uuid[])`);
+  const statuses = new Map(rows.map((row) => [row.id, row.scan_status]));
+  return messages.map((message) => {
+    const scan_status = statuses.get(message.id);
+    if (!(message.file && scan_status)) return message;
+    return Object.assign({}, message, { file: Object.assign({}, message.file, { scan_status }) });
+  });
+};
+
+/** The scan status of a content. Throws 404 if it was released meanwhile. */
+export const findScanStatus = async (db: TenantDb, contentId: string): Promise<ScanStatus> => {
+  const [content] = await db.query<{ scan_status: ScanStatus }>(sql`
+    SELECT scan_status FROM tenant_crm.file_contents
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${contentId}::uuid`);
+  if (!content) throw notFound('The file');
+  return content.scan_status;
+};
+
+/** Whether a message has a file. */
+export const hasFile = async (db: TenantDb, messageId: string): Promise<boolean> => {
+  const found = await db.query(sql`
+    SELECT id FROM tenant_crm.messages
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${messageId}::uuid
+      AND file_content_id IS NOT NULL`);
+  return found.length > 0;
+};
+
+/** Removes the file of a message that was deleted by then; returns the content that it referred to. */
+export const removeFile = async (
+  db: TenantDb,
+  messageId: string,
+  deletedBefore: Date,
+): Promise<string | undefined> => {
+  const [removed] = await db.query<{ file_content_id: string }>(sql`
+    WITH found AS (
+      SELECT id, file_content_id FROM tenant_crm.messages
+      WHERE tenant_id = ${db.tenantId}::uuid AND id = ${messageId}::uuid
+        AND deleted_at <= ${deletedBefore} AND file_content_id IS NOT NULL
+      FOR NO KEY UPDATE
+    )
+    UPDATE tenant_crm.messages SET version = version + 1, file_content_id = NULL,
+      file_name = NULL, file_size = NULL, file_type = NULL, file_sha256 = NULL
+    FROM found
+    WHERE messages.tenant_id = ${db.tenantId}::uuid AND messages.id = found.id
+    RETURNING found.file_content_id`);
+  return removed?.file_content_id;
+};
+
+/** The ids of the messages whose file is a content. */
+export const messagesWithContent = async (db: TenantDb, contentId: string): Promise<string[]> => {
+  const rows = await db.query<{ id: string }>(sql`
+    SELECT id FROM tenant_crm.messages
+    WHERE tenant_id = ${db.tenantId}::uuid AND file_content_id = ${contentId}::uuid
+      AND deleted_at IS NULL ORDER BY id`);
+  return rows.map(({ id }) => id);
+};
+
+/** A new version of a message that still has this file; undefined if there is none. */
+export const touchFile = async (
+  db: TenantDb,
+  messageId: string,
+  contentId: string,
+): Promise<TouchedMessage | undefined> => {
+  const [touched] = await db.query<TouchedMessage>(sql`
+    UPDATE tenant_crm.messages SET version = version + 1
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${messageId}::uuid
+      AND file_content_id = ${contentId}::uuid AND deleted_at IS NULL
+    RETURNING channel_id, position, thread_root_id`);
+  return touched;
+};
