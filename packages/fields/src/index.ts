@@ -15,6 +15,7 @@ export {
   withRule,
 } from './compose.ts';
 export type { Field, Fields, JsonSchema, OptionalField, Out, OutOf, Shape } from './field.ts';
+export { date, time, timeZone } from './times.ts';
 export { url } from './url.ts';
 export {
   type FieldErrors,
@@ -28,7 +29,6 @@ export {
   anything,
   bool,
   clamped,
-  date,
   domain,
   email,
   int,
@@ -39,7 +39,5 @@ export {
   rawText,
   reference,
   text,
-  time,
-  timeZone,
   uuid,
 } from './words.ts';

@@ -1,5 +1,4 @@
 import {
-  createHash,
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
@@ -7,6 +6,7 @@ import {
 } from 'node:crypto';
 import type { Vault } from '@tessera/vault';
 import { advisoryLocks, type Database, type Transaction } from '../database.ts';
+import { type PublicJwk, type PublishedKey, publishedKey, thumbprint } from './jwk.ts';
 
 const DAY = 86_400_000;
 
@@ -21,25 +21,6 @@ const MAX_TOKEN_MS = 366 * DAY;
 
 /** Ending all tokens of a key can take long. */
 const TRANSACTION = { timeout: 60_000 };
-
-/** The members that RFC 7518 section 6.2.1 names for an elliptic curve. */
-type PublicJwk = {
-  readonly kty: string;
-  readonly crv: string;
-  readonly x: string;
-  readonly y: string;
-};
-
-/** A key of the JWKS (RFC 7517). */
-export type PublishedKey = PublicJwk & {
-  readonly kid: string;
-  readonly alg: 'ES256';
-  readonly use: 'sig';
-};
-
-/** RFC 7638: members in this order, without white space. */
-const thumbprint = ({ crv, kty, x, y }: PublicJwk): string =>
-  createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
 
 export interface SigningKey {
   readonly kid: string;
@@ -136,10 +117,7 @@ export class SigningKeys {
   /** The JWKS (RFC 7517): includes the next key, and earlier keys whose tokens may still be valid. */
   async published(): Promise<PublishedKey[]> {
     await this.#refresh(REFRESH_MS);
-    return [...this.#known.values()].map(({ kid, publicJwk }) => {
-      const { kty, crv, x, y } = publicJwk;
-      return { kty, crv, x, y, kid, alg: 'ES256', use: 'sig' };
-    });
+    return [...this.#known.values()].map(({ kid, publicJwk }) => publishedKey(kid, publicJwk));
   }
 
   /**
