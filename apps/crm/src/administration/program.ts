@@ -7,6 +7,8 @@ import type { Command } from 'commander';
 import type { Pool } from 'pg';
 import { type Config, readConfig } from '../config.ts';
 import { createDatabase, JOB_SCHEMA, migrations } from '../database.ts';
+import { fileScanJob } from '../files/processing.ts';
+import { enqueueScans } from './scan-files.ts';
 import { sealedColumns } from './sealed-columns.ts';
 
 /** What the commands use. */
@@ -38,6 +40,7 @@ const withQueue = async <T>(
     pool,
     directUrl: config.database.directUrl,
     schema: JOB_SCHEMA,
+    jobs: [fileScanJob],
     administersAll: true,
     logger: openLogger(),
     enqueueOnly: true,
@@ -75,6 +78,20 @@ export const createProgram = (print: (text: string) => void): Command => {
     )
     .action(() =>
       run(({ config, pool }) => reseal(pool, createVault(config.keyEncryptionKeys), sealedColumns)),
+    );
+  program
+    .command('scan-files')
+    .description('scan the files for malware that were stored while CLAMD_URL was not set')
+    .option('--all', 'also scan the other files again, for example with new signatures', false)
+    .addHelpText(
+      'after',
+      '\nThe scans run in the background; `jobs status` counts them.\n\nExamples:\n  $ crm-admin scan-files',
+    )
+    .action(({ all }: { all: boolean }) =>
+      run((session) => {
+        if (session.config.files.clamdUrl === undefined) throw new Error('CLAMD_URL is not set.');
+        return withQueue(session, (queue) => enqueueScans(session.pool, queue, all));
+      }),
     );
   addJobCommands(program, (work) => run((session) => withQueue(session, work)));
   return program;

@@ -5,12 +5,12 @@ import {
   type JobQueue,
 } from '@tessera/background-work/jobs';
 import type { Clamd } from '@tessera/clamd';
-import { shape, uuid } from '@tessera/fields';
+import { bool, shape, uuid, withDefault } from '@tessera/fields';
 import type { Logger } from '@tessera/http-kit';
 import { Counter, type Registry } from 'prom-client';
 import type { Database, TenantDb } from '../database.ts';
 import type { Files, NewContentHook } from './files.ts';
-import type { ScanStatus } from './scan-status.ts';
+import { isServable, type ScanStatus } from './scan-status.ts';
 import { type Finding, findScanned, markPending, saveFinding } from './scans.repository.ts';
 
 /**
@@ -19,7 +19,8 @@ import { type Finding, findScanned, markPending, saveFinding } from './scans.rep
  */
 export const fileScanJob = defineJob(
   'file_scan',
-  shape({ tenant_id: uuid(), content_id: uuid() }),
+  // `again`: whether the content is scanned even if it is not pending.
+  shape({ tenant_id: uuid(), content_id: uuid(), again: withDefault(bool(), false) }),
   { retries: 100, backoffSeconds: 5, maxBackoffSeconds: 900, timeLimitSeconds: 1800 },
 );
 
@@ -48,7 +49,11 @@ export const processNewContent =
     }
     const { contentId } = content;
     await markPending(db, contentId);
-    await jobs.enqueue(db, fileScanJob, { tenant_id: db.tenantId, content_id: contentId });
+    await jobs.enqueue(db, fileScanJob, {
+      tenant_id: db.tenantId,
+      content_id: contentId,
+      again: false,
+    });
   };
 
 /** What `fileScanHandler` needs. */
@@ -97,24 +102,25 @@ export const fileScanHandler = ({
     return { status: 'clean', finding: null };
   };
 
-  return handleJob(fileScanJob, async ({ tenant_id, content_id: contentId }, { signal }) => {
+  return handleJob(fileScanJob, async (payload, { signal }) => {
+    const { tenant_id, content_id: contentId, again } = payload;
     const db = database.forTenant(tenant_id);
     const found = await findScanned(db, contentId);
     if (!found) return;
-    let status = found.scan_status;
-    if (status === 'pending') {
+    const { type, size, scan_status: before } = found;
+    if (before === 'pending' || (again && scanner)) {
       const finding = await scan(db, contentId, signal);
-      status = finding.status;
-      const { type, size } = found;
       await db.transaction(async (tx) => {
-        if (!(await saveFinding(tx, contentId, finding))) return;
-        if (status !== 'clean' && status !== 'not_scanned') return;
+        const isSaved = await saveFinding(tx, contentId, before, finding);
+        if (!isSaved || isServable(before) || !isServable(finding.status)) return;
         const content = { contentId, type: type ?? 'application/octet-stream', size };
         for (const hook of afterScan) await hook(tx, content);
       });
     }
     // In transactions of their own: one that adds a reference locks its record before the content. From now on such
     // records copy the new state themselves.
-    for (const follow of followers) await follow(db, contentId, status);
+    const now = await findScanned(db, contentId);
+    if (!now) return;
+    for (const follow of followers) await follow(db, contentId, now.scan_status);
   });
 };

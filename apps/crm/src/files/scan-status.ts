@@ -20,6 +20,9 @@ const refusals: Readonly<Partial<Record<ScanStatus, readonly [code: ErrorCode, m
     ],
   };
 
+/** Whether a file may be served. */
+export const isServable = (status: ScanStatus): boolean => refusals[status] === undefined;
+
 /** Throws 409 `scan_pending`, `file_quarantined` or `file_unscannable` unless a file may be served. */
 export const requireServable = (status: ScanStatus): void => {
   const [code, message] = refusals[status] ?? [];

@@ -38,16 +38,17 @@ export const findScanned = async (
   return row;
 };
 
-/** Notes what the scan of a pending content found; false if it is not pending. */
+/** Notes what the scan of a content found; false if its state is no longer the one `before` the scan. */
 export const saveFinding = async (
   db: TenantDb,
   id: string,
+  before: ScanStatus,
   { status, finding }: Finding,
 ): Promise<boolean> => {
   const scannedAt = status === 'not_scanned' ? null : new Date();
   const rows = await db.query(sql`
     UPDATE tenant_crm.file_contents
     SET scan_status = ${status}, scan_finding = ${finding}, scanned_at = ${scannedAt}
-    WHERE ${oneContent(db, id)} AND scan_status = 'pending' RETURNING id`);
+    WHERE ${oneContent(db, id)} AND scan_status = ${before} RETURNING id`);
   return rows.length > 0;
 };

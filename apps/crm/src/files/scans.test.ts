@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ClamdStandIn, eicar, startClamdStandIn } from '@tessera/clamd/testing';
 import { until } from '@tessera/local-stack';
+import { runAdmin } from '../testing/admin.ts';
 import { documentsPath, documentUploader } from '../testing/documents.ts';
 import { tenantForEachTest } from '../testing/tenant.ts';
 
@@ -123,4 +124,36 @@ test('A file that is too large for clamd is not served', async () => {
   const { id } = await create(Buffer.alloc(3 * MAX_BYTES, 'a'));
   await scannedAs(id, 'unscannable');
   expect(await refusal(id)).toBe('file_unscannable');
+});
+
+test('crm-admin scans files that were stored while scanning was off, and on request all of them again', async () => {
+  const [clean, infected] = [
+    await create(randomUUID()),
+    await create(Buffer.concat([eicar, eicar])),
+  ];
+  for (const { id } of [clean, infected]) await scannedAs(id, 'clean');
+  const unscanned = await create(randomUUID());
+  await scannedAs(unscanned.id, 'clean');
+  for (const table of ['documents', 'file_contents']) {
+    await crm().context.pool.query(
+      `UPDATE tenant_crm.${table} SET scan_status = 'not_scanned'
+       WHERE tenant_id = (SELECT tenant_id FROM tenant_crm.documents WHERE id = $1) AND ${
+         table === 'documents' ? 'id' : 'sha256'
+       } = $2`,
+      [unscanned.id, table === 'documents' ? unscanned.id : (await read(unscanned.id)).sha256],
+    );
+  }
+  await download(unscanned.id).expect(200);
+  expect(await runAdmin(crm(), ['scan-files'])).toMatchObject({ code: 1 });
+  const environment = { CLAMD_URL: clamd.url };
+  expect(await runAdmin(crm(), ['scan-files'], environment)).toEqual({
+    code: 0,
+    told: { enqueued: 1 },
+  });
+  await scannedAs(unscanned.id, 'clean');
+  // New signatures find malware in a file that seemed clean.
+  clamd.reply('stream: New-Signature FOUND');
+  expect(await runAdmin(crm(), ['scan-files', '--all'], environment)).toMatchObject({ code: 0 });
+  await scannedAs(infected.id, 'infected');
+  expect(await refusal(infected.id)).toBe('file_quarantined');
 });
