@@ -24,6 +24,7 @@ import { contactRoutes } from './features/contacts/contacts.routes.ts';
 import { mergeRoutes } from './features/contacts/merges.routes.ts';
 import { customFieldRoutes } from './features/custom-fields/custom-fields.routes.ts';
 import { folderRoutes } from './features/document-folders/folders.routes.ts';
+import { linkRoutes, publicLinkRoutes } from './features/document-links/links.routes.ts';
 import { documentRoutes } from './features/documents/documents.routes.ts';
 import { importRoutes } from './features/imports/imports.routes.ts';
 import { leaveRequestRoutes } from './features/leave-requests/leave-requests.routes.ts';
@@ -59,6 +60,7 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
     classes: {
       default: { window: MINUTE, address: limits.address, principal: limits.principal },
       service: { window: MINUTE, address: limits.service, principal: 0 },
+      link: { window: MINUTE, address: limits.link, principal: 0 },
     },
     store: counters.store,
     // Every API key is counted separately; all tokens of a user are counted together.
@@ -81,6 +83,7 @@ const routesOf = (
     communicationLogs,
     customFields,
     documents,
+    documentLinks,
     leaveRequests,
     messagingAccounts,
     projects,
@@ -133,10 +136,13 @@ const routesOf = (
   'Custom fields': under('/api/crm', customFieldRoutes(customFields)),
   'Leave requests': under('/api/crm', leaveRequestRoutes(leaveRequests, database, exports)),
   Tasks: under('/api/crm', taskRoutes(tasks, exports, database)),
-  Documents: under(
-    '/api/crm',
-    documentRoutes({ service: documents, exports, maxBytes: config.files.maxBytes }),
-  ),
+  Documents: {
+    ...under('/api/crm', {
+      ...documentRoutes({ service: documents, exports, maxBytes: config.files.maxBytes }),
+      ...linkRoutes(documentLinks),
+    }),
+    ...publicLinkRoutes(documentLinks),
+  },
   'Document folders': under('/api/crm', folderRoutes(documents, exports)),
   Imports: under('/api/crm', importRoutes({ ...imports, database })),
   Settings: under('/api/crm', settingsRoutes(database)),

@@ -29,7 +29,7 @@ test('few settings are required', () => {
     lifetimes: { policies: 3_600_000, principals: 15_000 },
     corsOrigins: [],
     trustedProxies: 0,
-    limits: { principal: 600, address: 6000, service: 60_000 },
+    limits: { principal: 600, address: 6000, service: 60_000, link: 120 },
   });
 });
 

@@ -36,6 +36,7 @@ const ownVariables = {
     60_000,
     'Requests per minute and address on the routes for services, health and documents.',
   ),
+  RATE_LIMIT_LINK: requests(120, 'Downloads by links per minute and address.'),
 } as const;
 
 /** Local mode A (crm.md section 5.5, decision C16). */
@@ -113,6 +114,7 @@ export const readConfig = (environment: Environment) => {
       principal: read.RATE_LIMIT_DEFAULT,
       address: read.RATE_LIMIT_ADDRESS,
       service: read.RATE_LIMIT_SERVICE,
+      link: read.RATE_LIMIT_LINK,
     },
   };
 };

@@ -11,7 +11,14 @@ import { decide } from '@tessera/scope-matcher';
 import { document } from './document.ts';
 import { startCrm, type TestCrm } from './testing/crm.ts';
 
-const PUBLIC = ['getService', 'getHealth', 'getLiveness', 'getReadiness'];
+const PUBLIC = [
+  'getService',
+  'getHealth',
+  'getLiveness',
+  'getReadiness',
+  // Whoever has the token of a link.
+  'downloadDocumentLink',
+];
 
 /** Each of their operations requires the permission of its verb (decision C22). */
 const BATCHES = ['batchCompanies', 'batchContacts', 'batchTasks'];

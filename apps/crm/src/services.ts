@@ -16,6 +16,7 @@ import { type Companies, company } from './features/companies/companies.kind.ts'
 import { type Contacts, contact } from './features/contacts/contacts.kind.ts';
 import { type ContactMerges, createContactMerges } from './features/contacts/merges.service.ts';
 import { type CustomFields, customField } from './features/custom-fields/custom-fields.kind.ts';
+import { createLinks, type LinkService } from './features/document-links/links.service.ts';
 import {
   createDocuments,
   type DocumentService,
@@ -51,6 +52,7 @@ export interface Services {
   readonly companies: Companies;
   readonly customFields: CustomFields;
   readonly documents: DocumentService;
+  readonly documentLinks: LinkService;
   readonly leaveRequests: LeaveRequests;
   readonly imports: { readonly imports: Imports; readonly upload: Upload };
   readonly messagingAccounts: Readonly<Record<Channel, AccountService>>;
@@ -106,6 +108,7 @@ export const createServices = (context: Context): Services => {
   jobs.register(uploadExpiryHandler({ database, logger }));
   const senders = new UploadSenders();
   access.onEvent(senderAccessListener(database, senders, logger));
+  const documents = createDocuments({ database, files, jobs });
   return {
     chat: createChat({ database, files, jobs }),
     contacts: createRecords(contact, database),
@@ -113,7 +116,8 @@ export const createServices = (context: Context): Services => {
     communicationLogs: createRecords(communicationLog, database),
     companies: createRecords(company, database),
     customFields: createRecords(customField, database),
-    documents: createDocuments({ database, files, jobs }),
+    documents,
+    documentLinks: createLinks({ database, documents, access }),
     leaveRequests: createRecords(leaveRequest, database),
     imports: { imports, upload: createUpload({ imports, database, jobs, senders }) },
     messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },

@@ -46,6 +46,20 @@ test('a request is logged in one line without its headers, query and body', asyn
   expect(JSON.stringify(lines)).not.toContain('s3cret');
 });
 
+test('a segment of a path that can be a token is not logged, ids are', async () => {
+  const { app, written } = logged();
+  const secret = `s3cret_${'x'.repeat(33)}`;
+  for (const path of [`/links/${secret}`, `/links/${secret}/${id}?a`, `//links/%${secret}`]) {
+    await request(app).get(path).expect(404);
+  }
+  const lines = await written(3);
+  expect(lines.map(({ path }) => path)).toEqual([
+    '/links/[redacted]',
+    `/links/[redacted]/${id}`,
+    '//links/[redacted]',
+  ]);
+});
+
 describe('the id of a request', () => {
   test("is the caller's, in the response and in the log", async () => {
     const { app, written } = logged();

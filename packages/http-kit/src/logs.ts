@@ -50,9 +50,15 @@ export const createLogger = (
 
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
+/** Longer than a UUID: it can be a token, as in the paths of links that need no other authentication. */
+const SECRET_SEGMENT = /[^/]{40,}/g;
+
+const loggedPath = (url: string): string | undefined =>
+  url.split('?', 1)[0]?.replace(SECRET_SEGMENT, '[redacted]');
+
 /**
  * Logs one line per request, with the request's id. Only the fields listed here are logged: headers, query
- * strings and bodies can contain tokens and personal data. A valid `X-Request-Id` of the caller is used; the
+ * strings, bodies and long segments of paths can contain tokens and personal data. A valid `X-Request-Id` of the caller is used; the
  * response always has one.
  */
 export const requestLog =
@@ -70,7 +76,7 @@ export const requestLog =
       const line = {
         request_id: id,
         method: req.method,
-        path: req.originalUrl.split('?', 1)[0],
+        path: loggedPath(req.originalUrl),
         status,
         operation: res.locals.operation,
         error: res.locals.errorCode,

@@ -51,14 +51,28 @@ const batchOf = (fields: object, text: string) => (): object => {
 export const CONTENTS_AS_THUMBNAILS =
   'UPDATE tenant_crm.file_contents SET thumbnail_id = id WHERE tenant_id = $1';
 
-const documentWithThumbnail = async (crm: TestCrm, side: Tenant): Promise<string> => {
-  const tenant = side === 'own' ? 'acme' : 'globex';
+/** Uploads a document as a new user. */
+const newDocument = async (crm: TestCrm, tenant: 'acme' | 'globex') => {
+  const caller = crm.caller({ tenant });
   const { body } = await crm.http
     .post('/api/crm/documents')
-    .set(crm.caller({ tenant }))
+    .set(caller)
     .attach('file', Buffer.from('a'), 'a.txt');
+  return { id: body.data.id as string, caller };
+};
+
+const documentWithThumbnail = async (crm: TestCrm, side: Tenant): Promise<string> => {
+  const tenant = side === 'own' ? 'acme' : 'globex';
+  const { id } = await newDocument(crm, tenant);
   await crm.context.pool.query(CONTENTS_AS_THUMBNAILS, [crm.identity[tenant].id]);
-  return body.data.id;
+  return id;
+};
+
+/** The token of a link to a document. */
+const linkOf = async (crm: TestCrm, side: Tenant): Promise<string> => {
+  const { id, caller } = await newDocument(crm, side === 'own' ? 'acme' : 'globex');
+  const { body } = await crm.http.post(`/api/crm/documents/${id}/links`).set(caller).send({});
+  return body.data.token;
 };
 
 /** The parameters of the path of a message with a file. */
@@ -83,6 +97,7 @@ export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => (
     updateDocumentFolder: folderFields,
     createDocument: () => ({ folder_id: undefined }),
     updateDocument: () => ({ folder_id: undefined }),
+    createDocumentLink: () => ({ expires_at: undefined, version_number: undefined }),
     updateStorageQuota: () => ({ quota_bytes: null }),
     moveDocuments: () => ({ document_ids: [], folder_ids: [], folder_id: null }),
     createTimeEntry: newEntryFields,
@@ -111,6 +126,7 @@ export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => (
   async parameters(side, path): Promise<Record<string, string>> {
     if (path.endsWith('/thumbnail')) return { id: await documentWithThumbnail(crm, side) };
     if (path.endsWith('/messages/{mid}/file')) return messageWithFile(crm, side);
+    if (path === '/public/links/{token}') return { token: await linkOf(crm, side) };
     if (!path.includes('{tag}')) return {};
     const tag = `sample-${crypto.randomUUID()}`;
     const [collection, body] = path.includes('/companies/')

@@ -70,6 +70,7 @@ export const testEnvironment = (
   RATE_LIMIT_DEFAULT: '0',
   RATE_LIMIT_ADDRESS: '0',
   RATE_LIMIT_SERVICE: '0',
+  RATE_LIMIT_LINK: '0',
 });
 
 const crmPermissionNames = Object.keys(crmPermissions) as CrmPermission[];

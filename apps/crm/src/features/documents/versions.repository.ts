@@ -48,7 +48,7 @@ interface Expired {
   readonly deletedBefore: Date;
 }
 
-/** Deletes documents for good, with their versions; returns the contents that they referred to. */
+/** Deletes documents for good, with their versions and links; returns the contents that they referred to. */
 export const deleteDocuments = async (
   db: TenantDb,
   { column, id, deletedBefore }: Expired,
@@ -59,6 +59,9 @@ export const deleteDocuments = async (
       AND deleted_at <= ${deletedBefore} ORDER BY id FOR UPDATE`);
   const ids = documents.map((found) => found.id);
   if (ids.length === 0) return [];
+  await db.query(sql`
+    DELETE FROM tenant_crm.document_links
+    WHERE tenant_id = ${db.tenantId}::uuid AND document_id = ANY(${ids}::uuid[])`);
   const versions = await db.query<{ content_id: string }>(sql`
     DELETE FROM tenant_crm.document_versions
     WHERE tenant_id = ${db.tenantId}::uuid AND document_id = ANY(${ids}::uuid[]) RETURNING content_id`);

@@ -1,0 +1,44 @@
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { Caller } from '../../http.ts';
+import { causeOf, recordChanges } from '../../records/record-changes.ts';
+
+const { sql } = Prisma;
+
+/** A link as it is served. */
+export interface FoundLink {
+  readonly document_id: string;
+  readonly version_number: number | null;
+  readonly token_hash: string;
+  readonly expires_at: Date;
+  readonly user_id: string;
+  readonly user_type: 'user' | 'service_account';
+  readonly key_id: string | null;
+}
+
+/** A link, expired or not; undefined if there is none. */
+export const findLink = async (db: TenantDb, id: string): Promise<FoundLink | undefined> => {
+  const [link] = await db.query<FoundLink>(sql`
+    SELECT document_id, version_number, token_hash, expires_at, user_id, user_type, key_id
+    FROM tenant_crm.document_links
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`);
+  return link;
+};
+
+/** Adds what happened to a link to the history of its document, as the action `create_link` or `delete_link`. */
+export const recordInDocument = async (
+  db: TenantDb,
+  caller: Caller,
+  link: { readonly id: string; readonly document_id: string; readonly expires_at: Date },
+  what: 'create' | 'delete',
+): Promise<void> => {
+  const shown = sql`jsonb_build_object('id', ${link.id}::text,
+    'expires_at', ${link.expires_at.toISOString()}::text)`;
+  const pair = what === 'create' ? sql`NULL, ${shown}` : sql`${shown}, NULL`;
+  const from = sql`(SELECT id, version FROM tenant_crm.documents
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${link.document_id}::uuid) AS shared`;
+  const changes = sql`jsonb_build_object('link', jsonb_build_array(${pair}))`;
+  await db.query(
+    recordChanges(db, causeOf(caller, `${what}_link`), { table: 'documents', from, changes }),
+  );
+};

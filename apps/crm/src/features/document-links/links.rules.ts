@@ -1,0 +1,63 @@
+import { HttpError, invalidField } from '@tessera/http-kit';
+import { requireUser } from '@tessera/resource-server';
+import type { TenantDb } from '../../database.ts';
+import type { Caller } from '../../http.ts';
+import { hashLinkSecret } from './link-tokens.ts';
+import { recordInDocument } from './links.repository.ts';
+
+const DAY_MS = 24 * 3_600_000;
+/** How long a link works unless its creator says otherwise, and at most. */
+export const DEFAULT_DAYS = 7;
+export const MAX_DAYS = 30;
+
+/** A new link with the secret of its token, of which only the hash is stored. */
+export interface NewLink {
+  readonly expires_at?: Date | undefined;
+  readonly version_number?: number | null | undefined;
+  readonly secret: string;
+}
+
+const expiryOf = (given: Date | undefined): Date => {
+  const now = Date.now();
+  if (given === undefined) return new Date(now + DEFAULT_DAYS * DAY_MS);
+  const left = given.getTime() - now;
+  if (left > 0 && left <= MAX_DAYS * DAY_MS) return given;
+  const rule = `expires_at must be in the future, and at most ${MAX_DAYS} days from now`;
+  throw invalidField('expires_at', rule);
+};
+
+/**
+ * A link is created by a user in person, because it is served only while that user has access. Throws 403 for clients
+ * and during impersonation, which ends within an hour.
+ */
+export const createLink = (
+  { expires_at, secret }: NewLink,
+  { caller }: { readonly caller: Caller },
+) => {
+  const user_id = requireUser(caller);
+  if (caller.impersonatorId !== undefined) {
+    const message = 'Links cannot be created while acting as another user.';
+    throw new HttpError(403, 'impersonation_forbidden', message);
+  }
+  const isKey = caller.principal.type === 'service_account';
+  return {
+    expires_at: expiryOf(expires_at),
+    token_hash: hashLinkSecret(secret),
+    user_id,
+    user_type: isKey ? ('service_account' as const) : ('user' as const),
+    key_id: isKey ? caller.principal.token_id : null,
+  };
+};
+
+/** Adds the creation and the end of a link to the history of its document. */
+export const followLink = async ({
+  action,
+  caller,
+  db,
+  row,
+}: {
+  readonly action: string;
+  readonly caller: Caller;
+  readonly db: TenantDb;
+  readonly row: { readonly id: string; readonly document_id: string; readonly expires_at: Date };
+}): Promise<void> => recordInDocument(db, caller, row, action === 'delete' ? 'delete' : 'create');

@@ -1,0 +1,96 @@
+import { HttpError, invalidField, notFound, type ServedFile } from '@tessera/http-kit';
+import { clientNotConfigured, type ResourceServer } from '@tessera/resource-server';
+import type { Database } from '../../database.ts';
+import type { Caller, CrmPermission } from '../../http.ts';
+import type { AnswerOf } from '../../records/kind.ts';
+import { createRecords, type Versioned } from '../../records/records.ts';
+import type { DocumentService } from '../documents/documents.service.ts';
+import { isSecretOf, linkToken, newLinkSecret, readLinkToken } from './link-tokens.ts';
+import { type DocumentLinks, documentLink } from './links.kind.ts';
+import { findLink } from './links.repository.ts';
+
+/** A new link, and the token by which it is served. */
+export interface CreatedLink extends Versioned<AnswerOf<typeof documentLink>> {
+  readonly token: string;
+}
+
+/** Expiring links to documents. */
+export interface LinkService {
+  readonly links: DocumentLinks;
+  /**
+   * Creates a link to a document. Throws 403 for callers who are not users, 422 for an invalid expiry or version, and
+   * 503 if CRM has no client at identity.
+   */
+  create(
+    caller: Caller,
+    documentId: string,
+    input: {
+      readonly expires_at?: Date | undefined;
+      readonly version_number?: number | null | undefined;
+    },
+  ): Promise<CreatedLink>;
+  /**
+   * The file of a link. Throws the same 404 for tokens that are wrong and links that have ended, 409 while the file is
+   * being scanned, and 503 if identity does not say whether the creator still has access.
+   */
+  open(token: string): Promise<ServedFile>;
+}
+
+/** What `createLinks` needs. */
+interface Dependencies {
+  readonly database: Database;
+  readonly documents: Pick<DocumentService, 'download' | 'versions'>;
+  readonly access: Pick<ResourceServer<CrmPermission>, 'canAskRights' | 'rightsOf'>;
+}
+
+const noLink = (): HttpError => notFound('The link');
+
+/** Errors about the document that mean that the link has ended. */
+const hasEnded = (error: unknown): boolean =>
+  error instanceof HttpError && (error.status === 404 || error.code === 'file_quarantined');
+
+export const createLinks = ({ database, documents, access }: Dependencies): LinkService => {
+  const links = createRecords(documentLink, database);
+
+  const requireVersion = async (caller: Caller, id: string, number: number): Promise<void> => {
+    const versions = documents.versions.within(id);
+    await versions.get(caller, `${number}`).catch((error: unknown) => {
+      if (!(error instanceof HttpError) || error.status !== 404) throw error;
+      throw invalidField('version_number', 'version_number is not a version of the document');
+    });
+  };
+
+  return {
+    links,
+
+    async create(caller, documentId, { expires_at, version_number = null }) {
+      if (!access.canAskRights) throw clientNotConfigured();
+      const secret = newLinkSecret();
+      const below = links.within(documentId);
+      if (version_number !== null) {
+        // A document that the caller does not see is a 404, before its versions are.
+        await below.list(caller, { per_page: 1 });
+        await requireVersion(caller, documentId, version_number);
+      }
+      const created = await below.create(caller, { expires_at, version_number, secret });
+      return Object.assign(created, { token: linkToken(caller.tenantId, created.id, secret) });
+    },
+
+    async open(given) {
+      const token = readLinkToken(given);
+      if (!token) throw noLink();
+      const { tenantId, linkId, secret } = token;
+      const link = await findLink(database.forTenant(tenantId), linkId);
+      const isGenuine = isSecretOf(secret, link?.token_hash);
+      if (!link || !isGenuine || link.expires_at.getTime() <= Date.now()) throw noLink();
+      const { user_id: id, user_type: type, key_id: tokenId } = link;
+      const rights = await access.rightsOf({ tenantId, id, type, tokenId });
+      if (rights.state === 'unknown') throw rights.error;
+      if (rights.state === 'inactive' || !rights.caller.can('documents.view')) throw noLink();
+      const number = link.version_number ?? undefined;
+      return documents.download(rights.caller, link.document_id, number).catch((error: unknown) => {
+        throw hasEnded(error) ? noLink() : error;
+      });
+    },
+  };
+};
