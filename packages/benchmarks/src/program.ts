@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
  * A module of this package that runs as a separate process and answers questions, one at a time.
  */
 export interface Program {
-  ask<Answer>(question: object): Promise<Answer>;
+  ask<Reply>(question: object): Promise<Reply>;
   stop(): Promise<void>;
 }
 
@@ -20,12 +20,12 @@ export const startProgram = (
   });
   const exited = once(child, 'exit').then(() => [{ problem: `${module} has ended` }]);
   return {
-    async ask<Answer>(question: object) {
+    async ask<Reply>(question: object) {
       child.send(question);
       const [answer] = await Promise.race([once(child, 'message'), exited]);
       const { problem } = answer as { problem?: string };
       if (problem !== undefined) throw new Error(problem);
-      return answer as Answer;
+      return answer as Reply;
     },
     async stop() {
       if (child.connected) child.disconnect();
@@ -35,8 +35,8 @@ export const startProgram = (
 };
 
 /** The side of the child process: answers questions, and ends with its parent. */
-export const answerQuestions = <Question, Answer extends object>(
-  answer: (question: Question) => Promise<Answer>,
+export const answerQuestions = <Question, Reply extends object>(
+  answer: (question: Question) => Promise<Reply>,
 ): void => {
   process.on('message', (question: Question) => {
     answer(question).then(

@@ -37,7 +37,7 @@ test('Files of another prefix and other files in the bucket are not listed', asy
   expect((await inner.list({ limit: 10 })).objects).toMatchObject([object]);
 });
 
-test('What an interrupted upload has left is removed by deleting the object', async () => {
+test('Deleting an object removes what an interrupted upload has left', async () => {
   const store = storeIn();
   const object = newObject();
   const { S3Client, CreateMultipartUploadCommand } = await import('@aws-sdk/client-s3');

@@ -1,4 +1,9 @@
-import type { Answer, ClientCredentials, ClientToken, IdentityClient } from './identity-client.ts';
+import type {
+  ClientCredentials,
+  ClientToken,
+  IdentityClient,
+  IdentityResult,
+} from './identity-client.ts';
 
 /** All that a service may do in its own name: read the rights of principals. */
 const SCOPE = 'identity.principals.view';
@@ -16,14 +21,14 @@ export interface ClientTokensOptions {
 export class ClientTokens {
   readonly #options: ClientTokensOptions;
   #known: { readonly token: string; readonly replaceAt: number } | undefined;
-  #requested: Promise<Answer<ClientToken>> | undefined;
+  #requested: Promise<IdentityResult<ClientToken>> | undefined;
 
   constructor(options: ClientTokensOptions) {
     this.#options = options;
   }
 
   /** Asks with a token; if identity rejects it, once more with a new one. */
-  async using<T>(ask: (token: string) => Promise<Answer<T>>): Promise<Answer<T>> {
+  async using<T>(ask: (token: string) => Promise<IdentityResult<T>>): Promise<IdentityResult<T>> {
     const first = await this.#token();
     if (first.outcome !== 'answered') return first;
     const answer = await ask(first.value);
@@ -33,7 +38,7 @@ export class ClientTokens {
     return second.outcome === 'answered' ? ask(second.value) : second;
   }
 
-  async #token(): Promise<Answer<string>> {
+  async #token(): Promise<IdentityResult<string>> {
     const { client, clock, identity } = this.#options;
     if (this.#known && clock() < this.#known.replaceAt) {
       return { outcome: 'answered', value: this.#known.token };

@@ -1,4 +1,4 @@
-import type { Answer } from './identity-client.ts';
+import type { IdentityResult } from './identity-client.ts';
 
 /** Whether an eviction affects a value. */
 export type Predicate<T> = (value: T) => boolean;
@@ -11,7 +11,7 @@ const ATTEMPTS = 3;
  */
 export class CoherentFetches<T> {
   readonly #inFlight = new Set<Predicate<T>[]>();
-  readonly #coalesced = new Map<string, Promise<Answer<T>>>();
+  readonly #coalesced = new Map<string, Promise<IdentityResult<T>>>();
 
   /** Applies an eviction to the answers in flight; the cache applies it to its own entries. */
   evict(affects: Predicate<T>): void {
@@ -23,9 +23,9 @@ export class CoherentFetches<T> {
    * synchronously, so that it can be stored before the next eviction, and may reject it as outdated.
    */
   async fetch(
-    request: () => Promise<Answer<T>>,
+    request: () => Promise<IdentityResult<T>>,
     accept: (value: T) => boolean,
-  ): Promise<Answer<T>> {
+  ): Promise<IdentityResult<T>> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const evictions: Predicate<T>[] = [];
       this.#inFlight.add(evictions);
@@ -39,7 +39,7 @@ export class CoherentFetches<T> {
   }
 
   /** Runs a fetch, or waits for the one with the same key that is in flight. */
-  coalesce(key: string, run: () => Promise<Answer<T>>): Promise<Answer<T>> {
+  coalesce(key: string, run: () => Promise<IdentityResult<T>>): Promise<IdentityResult<T>> {
     const running = this.#coalesced.get(key);
     if (running) return running;
     const started = run().finally(() => this.#coalesced.delete(key));

@@ -1,5 +1,5 @@
 import { HttpError } from '@tessera/http-kit';
-import type { Answer } from './identity-client.ts';
+import type { IdentityResult } from './identity-client.ts';
 
 /** 401 for a token that was presented and is not valid (RFC 6750 section 3.1). */
 export const invalidToken = (): HttpError =>
@@ -20,7 +20,9 @@ export const identityUnavailable = (retryAfter: string, cause?: unknown): HttpEr
   );
 
 /** The error for the caller if identity gave no positive answer; 401 only if identity rejected the token. */
-export const errorOf = (answer: Exclude<Answer<unknown>, { outcome: 'answered' }>): HttpError => {
+export const errorOf = (
+  answer: Exclude<IdentityResult<unknown>, { outcome: 'answered' }>,
+): HttpError => {
   switch (answer.outcome) {
     case 'rejected':
       return invalidToken();
@@ -43,7 +45,7 @@ export const clientNotConfigured = (): HttpError =>
 
 /** 503: identity does not say what somebody who is not present may do. */
 export const rightsUnknown = (
-  answer: Exclude<Answer<unknown>, { outcome: 'answered' }>,
+  answer: Exclude<IdentityResult<unknown>, { outcome: 'answered' }>,
 ): HttpError => {
   if (answer.outcome === 'throttled') return identityUnavailable(answer.retryAfter);
   const cause =

@@ -8,7 +8,7 @@ import {
 } from '@tessera/http-kit';
 import { GatedCaller } from './caller.ts';
 import { errorOf, scopeDenied } from './errors.ts';
-import type { Answer } from './identity-client.ts';
+import type { IdentityResult } from './identity-client.ts';
 import type { Holder } from './policy-cache.ts';
 import type { AuthenticatedToken } from './principal-cache.ts';
 import { everything, nothing, type Rights } from './rights.ts';
@@ -18,11 +18,11 @@ interface Principals {
   get(
     token: string,
     tenant?: string,
-  ): Answer<AuthenticatedToken> | Promise<Answer<AuthenticatedToken>>;
+  ): IdentityResult<AuthenticatedToken> | Promise<IdentityResult<AuthenticatedToken>>;
 }
 
 interface Policies {
-  get(holder: Holder, token: string): Promise<Answer<Rights>>;
+  get(holder: Holder, token: string): Promise<IdentityResult<Rights>>;
 }
 
 interface Watches {
@@ -37,7 +37,7 @@ export interface GateOptions {
   readonly watches: Watches;
 }
 
-const answered = <T>(answer: Answer<T>): T => {
+const answered = <T>(answer: IdentityResult<T>): T => {
   if (answer.outcome === 'answered') return answer.value;
   throw errorOf(answer);
 };

@@ -12,7 +12,7 @@ import {
 import { boundedFetch } from '@tessera/outbound-http';
 
 /** The result of a request to identity. A caller is rejected only if identity itself rejects them. */
-export type Answer<T> =
+export type IdentityResult<T> =
   | { readonly outcome: 'answered'; readonly value: T }
   /** 401: the token is not, or no longer, valid. */
   | { readonly outcome: 'rejected' }
@@ -48,15 +48,18 @@ export interface ClientCredentials {
 
 export interface IdentityClient {
   /** `GET /api/user` for the presented token; `tenant` is the slug in `X-Tenant`. */
-  principal(token: string, tenant?: string): Promise<Answer<Principal>>;
+  principal(token: string, tenant?: string): Promise<IdentityResult<Principal>>;
   /** `GET /api/policies`: the caller's effective policies in the token's tenant. */
-  policies(token: string): Promise<Answer<Policies>>;
+  policies(token: string): Promise<IdentityResult<Policies>>;
   /** A token for the service itself (RFC 6749 section 4.4); rejected if the client is unknown or disabled. */
-  clientToken(client: ClientCredentials, scope: string): Promise<Answer<ClientToken>>;
+  clientToken(client: ClientCredentials, scope: string): Promise<IdentityResult<ClientToken>>;
   /** What a principal may do now, asked with a token of the service itself; `inactive` if it cannot act. */
-  rights(principal: AbsentPrincipal, token: string): Promise<Answer<PrincipalRights | 'inactive'>>;
+  rights(
+    principal: AbsentPrincipal,
+    token: string,
+  ): Promise<IdentityResult<PrincipalRights | 'inactive'>>;
   /** The keys that identity signs with (RFC 7517). */
-  keys(): Promise<Answer<readonly JsonWebKey[]>>;
+  keys(): Promise<IdentityResult<readonly JsonWebKey[]>>;
 }
 
 export interface IdentityClientOptions {
@@ -92,7 +95,7 @@ const retryAfter = (response: Response): string => {
 const answerOf = async <T>(
   response: Response,
   parse: (body: unknown) => T | null,
-): Promise<Answer<T>> => {
+): Promise<IdentityResult<T>> => {
   if (response.status === 429) {
     return { outcome: 'throttled', retryAfter: retryAfter(response) };
   }
@@ -138,7 +141,7 @@ export const createIdentityClient = ({ url, timeoutMs }: IdentityClientOptions):
     path: string,
     parse: (body: unknown) => T | null,
     request: RequestInit,
-  ): Promise<Answer<T>> => {
+  ): Promise<IdentityResult<T>> => {
     try {
       return await answerOf(await ask(new Request(base + path, request)), parse);
     } catch (cause) {
@@ -149,7 +152,7 @@ export const createIdentityClient = ({ url, timeoutMs }: IdentityClientOptions):
     path: string,
     parse: (body: unknown) => T | null,
     headers: Readonly<Record<string, string>> = {},
-  ): Promise<Answer<T>> =>
+  ): Promise<IdentityResult<T>> =>
     send(path, parse, { headers: { accept: 'application/json', ...headers } });
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
   return {

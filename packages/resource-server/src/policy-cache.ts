@@ -1,13 +1,13 @@
 import type { Policies } from '@tessera/contracts';
 import { LRUCache } from 'lru-cache';
 import { CoherentFetches } from './coherent-fetches.ts';
-import type { Answer } from './identity-client.ts';
+import type { IdentityResult } from './identity-client.ts';
 import { type Rights, rightsFromPolicies } from './rights.ts';
 import type { StreamState } from './stream.ts';
 
 export interface PolicyCacheOptions {
   /** Asks identity for the effective policies of a token's holder. */
-  fetch(token: string): Promise<Answer<Policies>>;
+  fetch(token: string): Promise<IdentityResult<Policies>>;
   stream(): StreamState;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -63,7 +63,7 @@ export class PolicyCache {
   }
 
   /** The rights of a caller, from the cache or from identity, which is asked with the caller's own token. */
-  async get(holder: Holder, token: string): Promise<Answer<Rights>> {
+  async get(holder: Holder, token: string): Promise<IdentityResult<Rights>> {
     const { tenantId, userId, version } = holder;
     const key = keyOf(tenantId, userId);
     if (version !== null) this.#reportVersion(tenantId, version);
@@ -103,8 +103,12 @@ export class PolicyCache {
     return clock() - fetchedAt < limit && (version ?? Infinity) >= (required ?? 0);
   }
 
-  #fetch(key: string, { tenantId, userId }: Holder, token: string): Promise<Answer<PolicySet>> {
-    const request = async (): Promise<Answer<PolicySet>> => {
+  #fetch(
+    key: string,
+    { tenantId, userId }: Holder,
+    token: string,
+  ): Promise<IdentityResult<PolicySet>> {
+    const request = async (): Promise<IdentityResult<PolicySet>> => {
       const fetchedAt = this.#options.clock();
       const answer = await this.#options.fetch(token);
       if (answer.outcome !== 'answered') return answer;

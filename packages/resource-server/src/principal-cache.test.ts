@@ -1,5 +1,5 @@
 import type { Principal } from '@tessera/contracts';
-import type { Answer } from './identity-client.ts';
+import type { IdentityResult } from './identity-client.ts';
 import type { StreamState } from './stream.ts';
 import { answered, createTestPrincipalCache, principal } from './testing/principal-cache.ts';
 
@@ -52,7 +52,7 @@ describe('a caller', () => {
     expect(free.value.scopes).toBeUndefined();
   });
 
-  test.each<Answer<Principal>>([
+  test.each<IdentityResult<Principal>>([
     { outcome: 'rejected' },
     { outcome: 'forbidden', code: 'pin_required', message: '' },
     { outcome: 'throttled', retryAfter: '1' },

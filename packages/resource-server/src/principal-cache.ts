@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Principal } from '@tessera/contracts';
 import { LRUCache } from 'lru-cache';
 import { CoherentFetches, type Predicate } from './coherent-fetches.ts';
-import type { Answer } from './identity-client.ts';
+import type { IdentityResult } from './identity-client.ts';
 import { type Rights, rightsFromScopes } from './rights.ts';
 import type { StreamState } from './stream.ts';
 
@@ -15,7 +15,7 @@ export interface AuthenticatedToken {
 
 export interface PrincipalCacheOptions {
   /** Asks identity who presented a token; `tenant` is the slug in `X-Tenant`. */
-  fetch(token: string, tenant: string | undefined): Promise<Answer<Principal>>;
+  fetch(token: string, tenant: string | undefined): Promise<IdentityResult<Principal>>;
   stream(): StreamState;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -25,7 +25,7 @@ export interface PrincipalCacheOptions {
 
 interface Entry {
   /** Built once, because a busy caller gets it thousands of times. */
-  readonly answer: Answer<AuthenticatedToken>;
+  readonly answer: IdentityResult<AuthenticatedToken>;
   readonly principal: Principal;
   readonly expiresAt: number;
 }
@@ -34,7 +34,7 @@ const CAPACITY = 10_000;
 /** The tenants of all cached callers together: an administrator may have thousands. */
 const CAPACITY_IN_TENANTS = 200_000;
 
-const withScopes = (answer: Answer<Principal>): Answer<AuthenticatedToken> => {
+const withScopes = (answer: IdentityResult<Principal>): IdentityResult<AuthenticatedToken> => {
   if (answer.outcome !== 'answered') return answer;
   const { value: principal } = answer;
   const { scopes } = principal;
@@ -65,7 +65,7 @@ export class PrincipalCache {
   get(
     token: string,
     tenant: string | undefined,
-  ): Answer<AuthenticatedToken> | Promise<Answer<AuthenticatedToken>> {
+  ): IdentityResult<AuthenticatedToken> | Promise<IdentityResult<AuthenticatedToken>> {
     const { stream, clock } = this.#options;
     // Without events, a coalesced answer could be older than the request that waits for it.
     if (stream() !== 'connected') return this.#fetch(token, tenant);
@@ -92,7 +92,7 @@ export class PrincipalCache {
     token: string,
     tenant: string | undefined,
     key?: string,
-  ): Promise<Answer<AuthenticatedToken>> {
+  ): Promise<IdentityResult<AuthenticatedToken>> {
     const request = async () => withScopes(await this.#options.fetch(token, tenant));
     return this.#fetches.fetch(request, (value) => {
       if (key !== undefined) this.#store(key, value);

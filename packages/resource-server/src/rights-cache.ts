@@ -2,7 +2,7 @@ import { createPrincipal, type Principal, type PrincipalRights } from '@tessera/
 import { LRUCache } from 'lru-cache';
 import { callerFor, type GatedCaller } from './caller.ts';
 import { CoherentFetches, type Predicate } from './coherent-fetches.ts';
-import type { AbsentPrincipal, Answer } from './identity-client.ts';
+import type { AbsentPrincipal, IdentityResult } from './identity-client.ts';
 import type { PolicyChange } from './policy-cache.ts';
 import { everything, rightsFromPolicies, rightsFromScopes } from './rights.ts';
 import type { StreamState } from './stream.ts';
@@ -11,7 +11,7 @@ export interface RightsCacheOptions {
   /** The service whose permissions are meant. */
   readonly service: string;
   /** Asks identity what a principal may do. */
-  fetch(principal: AbsentPrincipal): Promise<Answer<PrincipalRights | 'inactive'>>;
+  fetch(principal: AbsentPrincipal): Promise<IdentityResult<PrincipalRights | 'inactive'>>;
   stream(): StreamState;
   /** Milliseconds since the epoch. */
   clock(): number;
@@ -57,14 +57,14 @@ export class RightsCache {
   }
 
   /** The principal as a caller with its current rights; undefined if it cannot act in the tenant. */
-  async get(principal: AbsentPrincipal): Promise<Answer<GatedCaller | undefined>> {
+  async get(principal: AbsentPrincipal): Promise<IdentityResult<GatedCaller | undefined>> {
     const { stream, clock } = this.#options;
     const key = keyOf(principal);
     const entry = stream() === 'connected' ? this.#entries.get(key) : undefined;
     if (entry && clock() < entry.expiresAt) {
       return { outcome: 'answered', value: entry.found.caller };
     }
-    const fetch = (): Promise<Answer<Found>> => this.#fetch(key, principal);
+    const fetch = (): Promise<IdentityResult<Found>> => this.#fetch(key, principal);
     // Without events, a coalesced answer could be older than the request that waits for it.
     const isCoherent = stream() === 'connected';
     const answer = await (isCoherent ? this.#fetches.coalesce(key, fetch) : fetch());
@@ -94,10 +94,10 @@ export class RightsCache {
     }
   }
 
-  #fetch(key: string, asked: AbsentPrincipal): Promise<Answer<Found>> {
+  #fetch(key: string, asked: AbsentPrincipal): Promise<IdentityResult<Found>> {
     const { clock, lifetime } = this.#options;
     const expiresAt = clock() + lifetime;
-    const request = async (): Promise<Answer<Found>> => {
+    const request = async (): Promise<IdentityResult<Found>> => {
       const answer = await this.#options.fetch(asked);
       return answer.outcome === 'answered'
         ? { ...answer, value: this.#found(asked, answer.value) }

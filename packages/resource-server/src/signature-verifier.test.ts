@@ -1,14 +1,14 @@
 import type { JsonWebKey } from 'node:crypto';
 import fc from 'fast-check';
 import jwt from 'jsonwebtoken';
-import type { Answer } from './identity-client.ts';
+import type { IdentityResult } from './identity-client.ts';
 import { SignatureVerifier } from './signature-verifier.ts';
 import { createSigner, tampered, unsigned } from './testing/signing.ts';
 
 const signer = createSigner();
 
 const setUp = async (
-  keys: Answer<readonly JsonWebKey[]> = { outcome: 'answered', value: [signer.jwk] },
+  keys: IdentityResult<readonly JsonWebKey[]> = { outcome: 'answered', value: [signer.jwk] },
 ) => {
   const world = { now: Date.now(), keys, fetches: 0 };
   const signatures = new SignatureVerifier({
@@ -73,7 +73,7 @@ describe('identity is asked about', () => {
     expect(signatures.rejects(token)).toBe(false);
   });
 
-  test.each<[string, Answer<readonly JsonWebKey[]>]>([
+  test.each<[string, IdentityResult<readonly JsonWebKey[]>]>([
     ['keys are unavailable', { outcome: 'unavailable', cause: null }],
     ['there are none', { outcome: 'answered', value: [] }],
     ['the keys are unusable', { outcome: 'answered', value: [{}, { ...signer.jwk, crv: 'P-1' }] }],

@@ -1,10 +1,10 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import jwt from 'jsonwebtoken';
-import type { Answer } from './identity-client.ts';
+import type { IdentityResult } from './identity-client.ts';
 
 export interface SignatureVerifierOptions {
   /** Fetches identity's keys (RFC 7517). */
-  fetch(): Promise<Answer<readonly JsonWebKey[]>>;
+  fetch(): Promise<IdentityResult<readonly JsonWebKey[]>>;
   /** Milliseconds since the epoch. */
   clock(): number;
 }

@@ -86,7 +86,7 @@ describe('A second request with the same Idempotency-Key', () => {
   });
 });
 
-test('Of simultaneous requests with one key, one creates the record; the others get its response or 409', async () => {
+test('One of several simultaneous requests with one key creates the record; the others get its response or 409', async () => {
   const key = keyed();
   const responses = await Promise.all(Array.from({ length: 10 }, () => post(path, ada, key)));
   const created = responses.filter(({ status }) => status === 201);

@@ -21,7 +21,7 @@ const create = (key: string, name: string, token = SYSTEM_TOKEN) =>
     .set({ ...crm.system(), 'x-system-token': token, 'Idempotency-Key': key })
     .send({ ...account, name });
 
-test('A request of a service is repeated by its key; the keys of services with other tokens are their own', async () => {
+test('A service can repeat a request by its key; services with different tokens do not share keys', async () => {
   const key = randomUUID();
   const first = await create(key, 'Alerts').expect(201);
   expect((await create(key, 'Alerts').expect(201)).text).toBe(first.text);
@@ -29,7 +29,7 @@ test('A request of a service is repeated by its key; the keys of services with o
   expect(other.body.data.id).not.toBe(first.body.data.id);
 });
 
-test('Credentials in a request cannot be guessed from what is stored of it, nor can the token', async () => {
+test('Neither the token nor credentials in a request can be guessed from what is stored of it', async () => {
   const key = randomUUID();
   await create(key, 'Reminders').expect(201);
   const { rows } = await crm.context.pool.query(

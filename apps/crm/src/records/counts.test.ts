@@ -151,7 +151,7 @@ describe('The kept counts', () => {
     expect(rows).toEqual([{ count: 20 }]);
   });
 
-  test('are nothing after TRUNCATE, those of other tables excepted', async () => {
+  test('are zero after TRUNCATE, except those of other tables', async () => {
     await insert(pool, tenants, 10);
     await pool.query(
       `INSERT INTO tenant_crm.record_counts (table_name, tenant_id, scope_column, scope_id, count)

@@ -133,7 +133,7 @@ describe('A table is refused', () => {
     ]);
   });
 
-  test('with a trigger that neither keep_count, keep_tag_counts nor refer made', async () => {
+  test('with a trigger that was not made by keep_count, keep_tag_counts or refer', async () => {
     const trigger = `CREATE TRIGGER own BEFORE INSERT ON tenant_crm.planted
       FOR EACH STATEMENT EXECUTE FUNCTION tenant_crm.count_contacts()`;
     expect(

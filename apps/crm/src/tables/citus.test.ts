@@ -56,7 +56,7 @@ const insertContact = (companyId: string) =>
     [tenant, companyId],
   );
 
-test('Every table of tenants is distributed by tenant, beside the others', async () => {
+test('Every table of tenants is distributed by tenant and colocated with the others', async () => {
   const { rows } = await pool.query(
     'SELECT name, distribution_column AS by, colocated_with AS beside FROM public.distributed ORDER BY name',
   );
@@ -123,7 +123,7 @@ test('A deleted record is refused as a reference, by a message that names the ke
   );
 });
 
-test('No function of a trigger mentions a table but through its shard', async () => {
+test('Functions of triggers access tables only through their shards', async () => {
   const { rows } = await pool.query<{ name: string }>(
     `SELECT proname AS name FROM pg_proc WHERE pronamespace = 'tenant_crm'::regnamespace
        AND (prorettype = 'trigger'::regtype OR proname IN ('add_to_count', 'add_to_tag_count'))

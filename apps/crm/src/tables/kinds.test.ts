@@ -40,7 +40,7 @@ test('The fixture kinds have what they need, and follow the rules for tables', a
   expect(await brokenTableRules(pool)).toEqual([]);
 });
 
-describe('What is missing is found:', () => {
+describe('The check reports', () => {
   /** The findings after these statements, which are rolled back. */
   const found = async (kind: unknown, statements: readonly string[]): Promise<string[]> => {
     const client = await pool.connect();

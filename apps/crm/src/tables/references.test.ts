@@ -29,7 +29,7 @@ const openToTenants = async (): Promise<string[]> => {
   return rows.map(({ name }) => name);
 };
 
-test('Rows that refer to a row which is deleted for good are found by an index', async () => {
+test('An index finds the rows that refer to a permanently deleted row', async () => {
   expect(await withoutIndex()).toEqual([]);
 });
 

@@ -11,7 +11,7 @@ export interface RecordedRequest {
   readonly body: unknown;
 }
 
-interface Answer {
+interface JsonResponse {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export class CrmStandIn {
   readonly token = randomBytes(32).toString('base64url');
   readonly requests: RecordedRequest[] = [];
   /** Answers in the place of the usual one; nothing: does not answer at all. */
-  instead: ((request: RecordedRequest) => Answer | undefined) | undefined;
+  instead: ((request: RecordedRequest) => JsonResponse | undefined) | undefined;
   readonly #accounts = new Map<string, Account>();
   readonly #versions = new Map<string, number>();
   #server: Listening | undefined;
@@ -64,7 +64,7 @@ export class CrmStandIn {
     res.end(typeof body === 'string' || body === undefined ? body : JSON.stringify(body));
   }
 
-  #usual({ method, url, headers, body }: RecordedRequest): Answer {
+  #usual({ method, url, headers, body }: RecordedRequest): JsonResponse {
     if (url === '/readyz') return { status: 200, body: { status: 'ok' } };
     if (headers['x-system-token'] !== this.token) return { status: 401, body: {} };
     const tenantId = `${headers['x-tenant-id']}`;
@@ -83,7 +83,12 @@ export class CrmStandIn {
     return method === 'DELETE' ? { status: 204 } : this.#one(200, known);
   }
 
-  #keep(status: number, keyOf: (id: string) => string, before: Account, body: unknown): Answer {
+  #keep(
+    status: number,
+    keyOf: (id: string) => string,
+    before: Account,
+    body: unknown,
+  ): JsonResponse {
     const { credentials, ...given } = body as Record<string, unknown>;
     const has_credentials = credentials ? true : (before.has_credentials ?? false);
     const at = new Date().toISOString();
@@ -93,7 +98,7 @@ export class CrmStandIn {
     return this.#one(status, account);
   }
 
-  #one(status: number, account: Account): Answer {
+  #one(status: number, account: Account): JsonResponse {
     return { status, body: { data: account }, headers: { etag: this.#tagOf(account) } };
   }
 
@@ -101,14 +106,14 @@ export class CrmStandIn {
     return `"${this.#versions.get(id)}"`;
   }
 
-  #page(prefix: string): Answer {
+  #page(prefix: string): JsonResponse {
     const all = [...this.#accounts].filter(([key]) => key.startsWith(prefix));
     const data = all.map(([, account]) => account).slice(0, 100);
     const meta = { current_page: 1, last_page: 1, per_page: 20, total: data.length };
     return { status: 200, body: { data, meta, links: {} } };
   }
 
-  #usage(): Answer {
+  #usage(): JsonResponse {
     const tables = [{ name: 'contacts', rows: 3, bytes: 8192 }];
     const data = { rows: 3, bytes: 8192, tables, measured_at: new Date().toISOString() };
     return { status: 200, body: { data } };

@@ -1,5 +1,5 @@
 import type { Scenario } from '../scenario.ts';
-import { type Answer, besideExpress } from './express.ts';
+import { besideExpress, type ListPage } from './express.ts';
 
 /** The columns that CRM selects of a contact. */
 const COLUMNS = `id, tenant_id AS "tenantId", version, created_at AS "createdAt",
@@ -37,7 +37,7 @@ const TERM = 'kovacs';
  * Checks that both return the same contacts in the same order, and at least one: an empty response would be
  * fast and prove nothing.
  */
-const isSamePage = (subject: Answer, floor: Answer): boolean => {
+const isSamePage = (subject: ListPage, floor: ListPage): boolean => {
   const [ids, expected] = [subject, floor].map(({ data }) =>
     (data as { id: string }[]).map(({ id }) => id).join(),
   );

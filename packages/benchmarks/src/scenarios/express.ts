@@ -5,7 +5,7 @@ import { type Bench, type Result, type Scenario, UnexpectedResponses } from '../
 import type { Statement } from '../statement.ts';
 import type { Service } from '../system.ts';
 
-export interface Answer {
+export interface ListPage {
   readonly data: unknown;
 }
 
@@ -19,12 +19,12 @@ export interface Route {
   readonly database: Service;
   readonly statement: Statement;
   /** Whether the system's response equals that of the floor. */
-  readonly isEquivalent?: (subject: Answer, floor: Answer) => boolean;
+  readonly isEquivalent?: (subject: ListPage, floor: ListPage) => boolean;
   readonly target: number;
 }
 
-const answerOf = async (url: string, headers: Record<string, string> = {}): Promise<Answer> =>
-  (await (await fetch(url, { headers })).json()) as Answer;
+const answerOf = async (url: string, headers: Record<string, string> = {}): Promise<ListPage> =>
+  (await (await fetch(url, { headers })).json()) as ListPage;
 
 /** Compares a data request with an Express route of one statement. */
 export const besideExpress = async (

@@ -1,6 +1,6 @@
 import type { Policies } from '@tessera/contracts';
 import { type Deferred, deferred } from '@tessera/local-stack';
-import type { Answer } from '../identity-client.ts';
+import type { IdentityResult } from '../identity-client.ts';
 import { type Holder, PolicyCache } from '../policy-cache.ts';
 import type { StreamState } from '../stream.ts';
 
@@ -17,25 +17,25 @@ export const holder = (
   version,
 });
 
-export const allowing = (version?: number): Answer<Policies> => ({
+export const allowing = (version?: number): IdentityResult<Policies> => ({
   outcome: 'answered',
   value: {
     policies: [{ action: PERMISSION, effect: 'allow' }],
     ...(version !== undefined && { version }),
   },
 });
-export const denying = (version?: number): Answer<Policies> => ({
+export const denying = (version?: number): IdentityResult<Policies> => ({
   outcome: 'answered',
   value: { policies: [], ...(version !== undefined && { version }) },
 });
 
 /** A policy cache with an identity whose answers the test controls. */
 export const createTestPolicyCache = () => {
-  const asked: { token: string; answer: Deferred<Answer<Policies>> }[] = [];
+  const asked: { token: string; answer: Deferred<IdentityResult<Policies>> }[] = [];
   const world = { stream: 'connected' as StreamState, now: 1_000_000 };
   const cache = new PolicyCache({
     fetch(token) {
-      const answer = deferred<Answer<Policies>>();
+      const answer = deferred<IdentityResult<Policies>>();
       asked.push({ token, answer });
       return answer.promise;
     },
@@ -48,11 +48,11 @@ export const createTestPolicyCache = () => {
     const answer = await cache.get(of, token);
     return answer.outcome === 'answered' ? answer.value(PERMISSION) : answer.outcome;
   };
-  const reply = async (index: number, answer: Answer<Policies>): Promise<void> => {
+  const reply = async (index: number, answer: IdentityResult<Policies>): Promise<void> => {
     while (!asked[index]) await new Promise(setImmediate);
     asked[index].answer.resolve(answer);
   };
-  const learn = async (answer: Answer<Policies>, of = holder()) => {
+  const learn = async (answer: IdentityResult<Policies>, of = holder()) => {
     const result = allows(of);
     await reply(asked.length - 1, answer);
     return result;

@@ -1,6 +1,6 @@
 import { createPrincipal, type Principal } from '@tessera/contracts';
 import { type Deferred, deferred } from '@tessera/local-stack';
-import type { Answer } from '../identity-client.ts';
+import type { IdentityResult } from '../identity-client.ts';
 import { PrincipalCache } from '../principal-cache.ts';
 import type { StreamState } from '../stream.ts';
 
@@ -16,19 +16,22 @@ export const principal = (given: Partial<Principal> = {}): Principal =>
     ...given,
   });
 
-export const answered = (value: Principal): Answer<Principal> => ({ outcome: 'answered', value });
+export const answered = (value: Principal): IdentityResult<Principal> => ({
+  outcome: 'answered',
+  value,
+});
 
 /** A principal cache with an identity whose answers the test controls. */
 export const createTestPrincipalCache = () => {
   const asked: {
     token: string;
     tenant: string | undefined;
-    answer: Deferred<Answer<Principal>>;
+    answer: Deferred<IdentityResult<Principal>>;
   }[] = [];
   const world = { stream: 'connected' as StreamState, now: 1_000_000 };
   const principals = new PrincipalCache({
     fetch(token, tenant) {
-      const answer = deferred<Answer<Principal>>();
+      const answer = deferred<IdentityResult<Principal>>();
       asked.push({ token, tenant, answer });
       return answer.promise;
     },
@@ -36,7 +39,7 @@ export const createTestPrincipalCache = () => {
     clock: () => world.now,
     lifetime: 15_000,
   });
-  const of = async (token: string, tenant?: string): Promise<Answer<string>> => {
+  const of = async (token: string, tenant?: string): Promise<IdentityResult<string>> => {
     const answer = await principals.get(token, tenant);
     return answer.outcome === 'answered' ? { ...answer, value: answer.value.principal.id } : answer;
   };
@@ -45,7 +48,7 @@ export const createTestPrincipalCache = () => {
     while (!asked[index]) await new Promise(setImmediate);
     return asked[index];
   };
-  const reply = async (index: number, answer: Answer<Principal>): Promise<void> =>
+  const reply = async (index: number, answer: IdentityResult<Principal>): Promise<void> =>
     (await question(index)).answer.resolve(answer);
   const learn = async (token: string, given?: Partial<Principal>, tenant?: string) => {
     const result = of(token, tenant);

@@ -102,7 +102,7 @@ export interface ProbeOptions {
   readonly clientSecret?: string;
 }
 
-export interface Answer {
+export interface JsonResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Readonly<Record<string, unknown>>;
@@ -110,7 +110,7 @@ export interface Answer {
 
 export interface Probe {
   readonly resourceServer: ResourceServer;
-  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<JsonResponse>;
   /** Opens the event stream; resolves with its first event. */
   open(headers: Readonly<Record<string, string>>): Promise<OpenStream>;
   stop(): Promise<void>;
@@ -149,7 +149,7 @@ export const startProbe = async (options: ProbeOptions): Promise<Probe> => {
     resourceServer,
     async get(path, headers = {}) {
       const response = await fetch(server.url + path, { headers });
-      const body = (await response.json()) as Answer['body'];
+      const body = (await response.json()) as JsonResponse['body'];
       return { status: response.status, headers: response.headers, body };
     },
     async open(headers) {
