@@ -2,7 +2,7 @@ import { notFound } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import type { ScanStatus } from '../../files/scan-status.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { PresentedFile } from './message-files.kind.ts';
+import type { PresentedFile } from './message-file.ts';
 
 const { sql, raw } = Prisma;
 

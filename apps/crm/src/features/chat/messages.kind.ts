@@ -2,7 +2,7 @@ import type { Field, Shape } from '@tessera/fields';
 import { declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { channel } from './channels.kind.ts';
-import { fileColumns, presentFile } from './message-files.kind.ts';
+import { fileColumns, presentFile } from './message-file.ts';
 import {
   checkDeletion,
   checkRestoration,

@@ -8,7 +8,7 @@ import { takePosition } from './channels.repository.ts';
 import { appendEvent, type ChatEventType, lockFeed } from './chat-events.ts';
 import { storeMentions } from './mentions.repository.ts';
 import { mentionsIn } from './mentions.ts';
-import { type FileColumns, noFile } from './message-files.kind.ts';
+import { type FileColumns, noFile } from './message-file.ts';
 import { addReply, forgetTexts, type MessageState, recountReply } from './messages.repository.ts';
 import { addParticipants, roleIn } from './participants.repository.ts';
 import { markRead } from './streams/read-markers.repository.ts';

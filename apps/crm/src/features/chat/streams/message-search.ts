@@ -8,7 +8,7 @@ import { listQuery } from '../../../records/list-query.ts';
 import { createRecords } from '../../../records/records.ts';
 import { recordRoutes } from '../../../records/routes.ts';
 import { ownChannels } from '../channels.visibility.ts';
-import { fileColumns, presentFile } from '../message-files.kind.ts';
+import { fileColumns, presentFile } from '../message-file.ts';
 import { withScanStatus } from '../message-files.repository.ts';
 import { Message, MessageInput } from '../messages.schema.ts';
 
