@@ -48,10 +48,17 @@ const readResult = async (output: Readable, maxBytes: number): Promise<Buffer | 
   return Buffer.concat(chunks);
 };
 
-/** The process has ended before it read everything. */
-const isBrokenPipe = (error: unknown): boolean => {
-  const { code } = error as { readonly code?: unknown };
-  return code === 'EPIPE' || code === 'ECONNRESET';
+const CLOSED: readonly unknown[] = ['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'];
+
+/** Sends the content. The result is an error if a stream was closed before its end: usually the process has ended. */
+const send = async (content: Readable, stdin: Writable): Promise<unknown> => {
+  try {
+    await pipeline(content, stdin);
+    return undefined;
+  } catch (error) {
+    if (CLOSED.includes((error as { readonly code?: unknown }).code)) return error;
+    throw error;
+  }
 };
 
 /**
@@ -78,11 +85,14 @@ export const runConfined = async (
   });
   const closed = once(child, 'close') as Promise<[code: number | null]>;
   const [stdin, , , output] = child.stdio as unknown as [Writable, null, null, Readable];
-  const sent = pipeline(content, stdin).catch((error: unknown) => {
-    if (!isBrokenPipe(error)) throw error;
-  });
   try {
-    const [result, , [code]] = await Promise.all([readResult(output, resultBytes), sent, closed]);
+    const [result, cut, [code]] = await Promise.all([
+      readResult(output, resultBytes),
+      send(content, stdin),
+      closed,
+    ]);
+    // The content ended early, and the process took the part for the whole.
+    if (cut !== undefined && result && result.length > 0) throw cut;
     return result ? { code, result } : { code: null, result: Buffer.alloc(0) };
   } finally {
     child.kill('SIGKILL');

@@ -150,11 +150,17 @@ describe('A process is ended, and the next file is read, after', () => {
     await expect(wordsIn(bomb, 'application/pdf', short)).rejects.toThrow(WorkerEnded);
   });
 
-  test('more memory than the heap may have', async () => {
-    const small = createContentWorker({ memoryBytes: 20 * MEBIBYTE });
-    await expect(wordsIn(Buffer.alloc(MEBIBYTE, 'a b '), 'text/plain', small)).rejects.toThrow(
-      WorkerEnded,
-    );
+  test('a file that needs more memory than there is', async () => {
+    const small = createContentWorker({ memoryBytes: 150 * MEBIBYTE });
+    const large = Buffer.alloc(300 * MEBIBYTE, 'a b ');
+    await expect(wordsIn(large, 'text/plain', small)).rejects.toThrow(WorkerEnded);
+  });
+
+  test('a stream that is cut off', async () => {
+    const cut = new Readable({ read: () => undefined });
+    cut.push('half');
+    setImmediate(() => cut.destroy());
+    await expect(worker.words(cut, 'text/plain')).rejects.toThrow('Premature close');
   });
 
   test('a stream that fails', async () => {
