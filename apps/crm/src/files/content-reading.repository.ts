@@ -12,13 +12,17 @@ interface ReadableContent {
   readonly size: number;
 }
 
-/** The content; undefined if it has been deleted. */
+/** The content; undefined if it has been deleted, or is a thumbnail itself. */
 export const findReadable = async (
   db: TenantDb,
   id: string,
 ): Promise<ReadableContent | undefined> => {
   const [row] = await db.query<ReadableContent>(sql`
-    SELECT type, size FROM tenant_crm.file_contents WHERE ${oneContent(db, id)}`);
+    SELECT type, size FROM tenant_crm.file_contents AS content
+    WHERE ${oneContent(db, id)} AND NOT EXISTS (
+      SELECT FROM tenant_crm.file_contents AS image
+      WHERE image.tenant_id = ${db.tenantId}::uuid AND image.thumbnail_id = content.id
+    )`);
   return row;
 };
 

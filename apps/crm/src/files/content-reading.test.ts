@@ -1,6 +1,7 @@
 import { createContentWorker } from '@tessera/content-worker';
 import { inflatingTo, pdfPage } from '@tessera/content-worker/testing';
 import { until } from '@tessera/local-stack';
+import sharp from 'sharp';
 import { documentsPath, documentUploader } from '../testing/documents.ts';
 import { tenantForEachTest } from '../testing/tenant.ts';
 import { contentReadingHandler } from './content-reading.ts';
@@ -28,9 +29,8 @@ const contentOf = async (documentId: string) =>
     )
   ).rows[0] as { tenant_id: string; content_id: string };
 
-test('A file that ends its process is tried three times and then given up, and the next one is read', async () => {
-  const { body } = await upload({ content: 'bold heron', name: 'a.txt' }).expect(201);
-  const payload = await contentOf(body.data.id);
+/** Runs the job of a content as the given attempt, in a process with this time limit. */
+const read = (payload: object, number: number, seconds: number): Promise<void> => {
   const { database, fileStore: store, jobs, logger } = crm().context;
   const files = createFiles({
     database,
@@ -40,20 +40,42 @@ test('A file that ends its process is tried three times and then given up, and t
     defaultQuota: undefined,
     onNewContent: [],
   });
-  const attempt = (number: number, seconds: number): Promise<void> => {
-    const worker = createContentWorker({ seconds });
-    const { signal } = new AbortController();
-    const run = { id: crypto.randomUUID(), attempt: number, signal, stopping: signal };
-    return contentReadingHandler({ database, files, worker, logger }).handle(payload as never, run);
-  };
+  const worker = createContentWorker({ seconds });
+  const { signal } = new AbortController();
+  const run = { id: crypto.randomUUID(), attempt: number, signal, stopping: signal };
+  return contentReadingHandler({ database, files, worker, logger }).handle(payload as never, run);
+};
+
+test('A file that ends its process is tried three times and then given up, and the next one is read', async () => {
+  const { body } = await upload({ content: 'bold heron', name: 'a.txt' }).expect(201);
+  const payload = await contentOf(body.data.id);
   for (const number of [1, 2]) {
-    await expect(attempt(number, 0.001)).rejects.toThrow('reached a limit');
+    await expect(read(payload, number, 0.001)).rejects.toThrow('reached a limit');
   }
-  await attempt(3, 0.001);
-  await attempt(1, 30);
+  await read(payload, 3, 0.001);
+  await read(payload, 1, 30);
   expect((await get(`${documentsPath}?search=heron`)).body.data).toMatchObject([
     { id: body.data.id },
   ]);
+});
+
+test('No thumbnail is made of a thumbnail, also if it is scanned later', async () => {
+  const image = await sharp({ create: { width: 20, height: 20, channels: 3, background: 'navy' } })
+    .png()
+    .toBuffer();
+  const { body } = await upload({ content: image, name: 'a.png' }).expect(201);
+  const { tenant_id, content_id } = await contentOf(body.data.id);
+  const thumbnailOf = async (id: string) => {
+    const { rows } = await crm().context.pool.query(
+      'SELECT thumbnail_id FROM tenant_crm.file_contents WHERE id = $1',
+      [id],
+    );
+    return rows[0].thumbnail_id as string | null;
+  };
+  await until(async () => (await thumbnailOf(content_id)) !== null);
+  const thumbnail = (await thumbnailOf(content_id)) ?? '';
+  await read({ tenant_id, content_id: thumbnail }, 1, 30);
+  expect(await thumbnailOf(thumbnail)).toBeNull();
 });
 
 test('Files that no text or thumbnail is made of are not read', async () => {
