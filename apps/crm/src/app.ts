@@ -26,6 +26,7 @@ import { customFieldRoutes } from './features/custom-fields/custom-fields.routes
 import { folderRoutes } from './features/document-folders/folders.routes.ts';
 import { linkRoutes, publicLinkRoutes } from './features/document-links/links.routes.ts';
 import { documentRoutes } from './features/documents/documents.routes.ts';
+import { uploadRoutes } from './features/documents/uploads/uploads.routes.ts';
 import { importRoutes } from './features/imports/imports.routes.ts';
 import { leaveRequestRoutes } from './features/leave-requests/leave-requests.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
@@ -90,6 +91,7 @@ const routesOf = (
     projectMembers,
     tags,
     tasks,
+    uploads,
     timeEntries,
     timelines,
     exports,
@@ -139,6 +141,7 @@ const routesOf = (
   Documents: {
     ...under('/api/crm', {
       ...documentRoutes({ service: documents, exports, maxBytes: config.files.maxBytes }),
+      ...uploadRoutes({ uploads, maxBytes: config.files.maxBytes }),
       ...linkRoutes(documentLinks),
     }),
     ...publicLinkRoutes(documentLinks),

@@ -16,6 +16,7 @@ const PUBLIC = [
   'getHealth',
   'getLiveness',
   'getReadiness',
+  'getUploadOptions',
   // Whoever has the token of a link.
   'downloadDocumentLink',
 ];

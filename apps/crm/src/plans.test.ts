@@ -35,6 +35,8 @@ const reads = operations.filter(
 );
 const changes = operations.filter(({ method }) => method !== 'GET');
 
+const UPLOAD_PATH = '/api/crm/documents/uploads/{upload_id}';
+
 /** Values of parameters that are not filters. */
 const known: Readonly<Record<string, string>> = {
   search: 'qxzqx',
@@ -64,6 +66,8 @@ const createOriginals = async (): Promise<void> => {
     const { status, text } = await call(subject, operation, { headers, parameters, body });
     if (status >= 300) throw new Error(`${operation.id}: ${status} ${text}`);
   }
+  // No list shows uploads.
+  await createResources(subject, UPLOAD_PATH, 'own', owner);
 };
 
 beforeAll(async () => {
@@ -95,6 +99,11 @@ beforeAll(async () => {
   await admin.query(
     `INSERT INTO tenant_crm.import_failures (tenant_id, import_id, row_number, cells, errors)
      SELECT tenant_id, id, 2, '{Ada}', '{}' FROM tenant_crm.imports WHERE tenant_id = $1 ORDER BY id LIMIT 1`,
+    [tenantId],
+  );
+  await admin.query(
+    `INSERT INTO tenant_crm.upload_parts (tenant_id, id, upload_id, start, size)
+     SELECT tenant_id, gen_random_uuid(), id, 0, 1 FROM tenant_crm.uploads WHERE tenant_id = $1 ORDER BY id LIMIT 1`,
     [tenantId],
   );
   // Only some imports can wait at the same time.
@@ -253,6 +262,20 @@ describe('The plans of a change use indexes that fit:', () => {
     });
     expect(problems).toEqual([]);
   });
+});
+
+test('The plans of an upload in parts use indexes that fit', async () => {
+  const operation = operations.find(({ id }) => id === 'updateDocumentUpload') as Operation;
+  const parameters = await createResources(subject, UPLOAD_PATH, 'own', owner);
+  const url = subject.url + operation.path.replace('{upload_id}', parameters.upload_id ?? '');
+  const send = async (offset: number): Promise<number> => {
+    const headers = Object.assign({}, owner, subject.headers?.updateDocumentUpload, {
+      'Upload-Offset': `${offset}`,
+    });
+    return (await fetch(url, { method: 'PATCH', headers, body: 'abc' })).status;
+  };
+  const sent = async () => expect([await send(0), await send(3)]).toEqual([204, 204]);
+  expect(await problemsIn('An upload', sent)).toEqual([]);
 });
 
 test('The plans of sweeps use indexes that fit', async () => {

@@ -23,6 +23,8 @@ import {
   purgeHandler,
 } from './features/documents/documents.service.ts';
 import { followScan } from './features/documents/scans.repository.ts';
+import { uploadRemovalHandler } from './features/documents/uploads/upload-removal.ts';
+import { createUploads, type Uploads } from './features/documents/uploads/uploads.service.ts';
 import { type Imports, importKind } from './features/imports/imports.kind.ts';
 import { importHandler, uploadExpiryHandler } from './features/imports/run-import.ts';
 import { senderAccessListener, UploadSenders } from './features/imports/sender-access.ts';
@@ -53,6 +55,7 @@ export interface Services {
   readonly customFields: CustomFields;
   readonly documents: DocumentService;
   readonly documentLinks: LinkService;
+  readonly uploads: Uploads;
   readonly leaveRequests: LeaveRequests;
   readonly imports: { readonly imports: Imports; readonly upload: Upload };
   readonly messagingAccounts: Readonly<Record<Channel, AccountService>>;
@@ -104,11 +107,12 @@ export const createServices = (context: Context): Services => {
   jobs.register(contentReadingHandler({ database, files, worker: createContentWorker(), logger }));
   jobs.register(purgeHandler({ database, files }));
   jobs.register(messageFilePurgeHandler({ database, files }));
+  jobs.register(uploadRemovalHandler({ database, files, store: fileStore }));
+  const documents = createDocuments({ database, files, jobs });
   jobs.register(importHandler({ database, logger }));
   jobs.register(uploadExpiryHandler({ database, logger }));
   const senders = new UploadSenders();
   access.onEvent(senderAccessListener(database, senders, logger));
-  const documents = createDocuments({ database, files, jobs });
   return {
     chat: createChat({ database, files, jobs }),
     contacts: createRecords(contact, database),
@@ -118,6 +122,7 @@ export const createServices = (context: Context): Services => {
     customFields: createRecords(customField, database),
     documents,
     documentLinks: createLinks({ database, documents, access }),
+    uploads: createUploads({ database, documents, files, store: fileStore, jobs }),
     leaveRequests: createRecords(leaveRequest, database),
     imports: { imports, upload: createUpload({ imports, database, jobs, senders }) },
     messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },

@@ -24,6 +24,8 @@ export interface Subject {
   client?(): Promise<Record<string, string>> | Record<string, string>;
   /** Path parameters for resources that no operation creates, such as the tenant's own id or its members. */
   parameters?(tenant: Tenant, path: string): Promise<Record<string, string>>;
+  /** Operation id -> headers that it requires besides those of the caller. */
+  readonly headers?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /**
    * Body fields that cannot be sampled from the schema, such as the name of a role or an existing id; of a body
    * with a file, `file` is its content as text.
@@ -99,7 +101,7 @@ export const call = async (
   const response = await fetch(address, {
     method: given.method ?? operation.method,
     redirect: 'manual',
-    headers: { ...given.headers, ...(headers as Record<string, string> | undefined) },
+    headers: Object.assign({}, subject.headers?.[operation.id], given.headers, headers),
     ...payload,
   });
   const text = await textOf(response);

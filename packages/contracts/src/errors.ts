@@ -63,6 +63,9 @@ export const errorCodes = {
   not_the_owner: 'Only the owner of the record can do this.',
   folder_access_denied: 'The caller has no access to this folder.',
   folder_not_empty: 'The folder is not empty; `?force=true` deletes what is in it as well.',
+  upload_expired: 'The unfinished upload has expired, and its bytes are deleted. Begin a new one.',
+  upload_busy:
+    'Another request is completing the upload. Ask for its state, and continue from there.',
   scan_pending: 'The file is being scanned for malware and is served afterwards.',
   file_quarantined: 'The file contains malware and is not served.',
   file_unscannable: 'The file exceeds a limit of the malware scanner and is not served.',

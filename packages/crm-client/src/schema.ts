@@ -2249,6 +2249,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/documents/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a resumable upload of a document
+         * @description The creation of the tus protocol 1.0 (https://tus.io). `Upload-Metadata` can have `filename`, and `name`, `folder_id`, `description` and `tags` as `POST /documents` takes them. What has arrived is deleted after 24 hours unless the upload is finished.
+         */
+        post: operations["createDocumentUpload"];
+        delete?: never;
+        /** What resumable uploads support */
+        options: operations["getUploadOptions"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/documents/uploads/{upload_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Give up a resumable upload of a document */
+        delete: operations["deleteDocumentUpload"];
+        options?: never;
+        /** How much of a document has arrived */
+        head: operations["getDocumentUpload"];
+        /**
+         * Send bytes of a document
+         * @description The bytes belong at `Upload-Offset`, which must be the number of bytes that have arrived. The last ones complete the upload; `Document-Id` is the document. What arrives before a connection breaks is kept.
+         */
+        patch: operations["updateDocumentUpload"];
+        trace?: never;
+    };
+    "/api/crm/documents/{id}/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a resumable upload of a version of a document
+         * @description The creation of the tus protocol 1.0 (https://tus.io). `Upload-Metadata` can have `filename` and `filetype`. What has arrived is deleted after 24 hours unless the upload is finished.
+         */
+        post: operations["createVersionUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/documents/{id}/uploads/{upload_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Give up a resumable upload of a version of a document */
+        delete: operations["deleteVersionUpload"];
+        options?: never;
+        /** How much of a version of a document has arrived */
+        head: operations["getVersionUpload"];
+        /**
+         * Send bytes of a version of a document
+         * @description The bytes belong at `Upload-Offset`, which must be the number of bytes that have arrived. The last ones complete the upload; `Document-Id` is the document. What arrives before a connection breaks is kept.
+         */
+        patch: operations["updateVersionUpload"];
+        trace?: never;
+    };
     "/api/crm/documents/{id}/links": {
         parameters: {
             query?: never;
@@ -3362,7 +3447,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /**
-             * @description Unique among the folders in the same folder
+             * @description Unique among the folders in the same folder, with those that the caller does not see
              * @example Contracts
              */
             name: string;
@@ -3380,7 +3465,7 @@ export interface components {
         };
         DocumentFolderInput: {
             /**
-             * @description Unique among the folders in the same folder
+             * @description Unique among the folders in the same folder, with those that the caller does not see
              * @example Contracts
              */
             name: string;
@@ -5565,7 +5650,161 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        /** @description The body is not well-formed */
+        BadRequest4: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The input is invalid; `errors` names every invalid field */
+        UnprocessableEntity11: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Too many requests; `Retry-After` is the number of seconds to wait */
+        TooManyRequests3: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description An internal error occurred */
+        InternalServerError2: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The token is missing, or identity rejects it */
+        Unauthorized2: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The upload does not exist, or belongs to somebody else */
+        NotFound3: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `Tus-Resumable` is not 1.0.0; the response names the supported versions in `Tus-Version` */
+        PreconditionFailed3: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                "Tus-Version": components["headers"]["Tus-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The file is larger than the limit, or than what the quota has left */
+        PayloadTooLarge3: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is not JSON */
+        UnsupportedMediaType3: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Identity or the database is unavailable. The token may still be valid, so do not sign out */
+        ServiceUnavailable3: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller lacks the permission, or write access to the folder */
         Forbidden37: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5574,13 +5813,164 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        /** @description The upload has expired */
+        Gone: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is not well-formed */
+        BadRequest5: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The file did not arrive in time */
+        RequestTimeout2: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The upload does not have as many bytes as `Upload-Offset` says, or the document conflicts with another one */
+        Conflict11: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The file is larger than announced, than the limit, or than what the quota has left */
+        PayloadTooLarge4: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is not JSON */
+        UnsupportedMediaType4: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The input is invalid; `errors` names every invalid field */
+        UnprocessableEntity12: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Another request is completing the upload */
+        Locked: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The upload is finished */
+        Conflict12: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is too large */
+        PayloadTooLarge5: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller lacks the permission, or write access to the folder */
         Forbidden38: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5589,13 +5979,14 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller lacks a permission, or write access to a folder */
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
         Forbidden39: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5625,6 +6016,20 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
+        /** @description Nobody would be left who may change the folder */
+        Conflict13: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The caller lacks a permission, or write access to a folder */
         Forbidden41: {
             headers: {
@@ -5634,20 +6039,6 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Nobody would be left who may change the folder */
-        Conflict11: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 [name: string]: unknown;
             };
             content: {
@@ -5669,7 +6060,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        /** @description The caller lacks a permission, or write access to a folder */
         Forbidden43: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5699,8 +6090,38 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        Forbidden45: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        Forbidden46: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The token is missing, or identity rejects it */
-        Unauthorized2: {
+        Unauthorized3: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -5732,6 +6153,16 @@ export interface components {
         "Idempotency-Key": string;
         /** @description The id of the last event that the client received. The stream continues after it. */
         "Last-Event-ID": string;
+        /** @description The version of the tus protocol. */
+        "Tus-Resumable": string;
+        /** @description The size of the whole file in bytes. */
+        "Upload-Length": string;
+        /** @description Instead of `Upload-Length`: a later PATCH tells it. */
+        "Upload-Defer-Length": string;
+        /** @description Pairs of a name and a value in Base64, separated by commas. */
+        "Upload-Metadata": string;
+        /** @description Where the bytes of the body belong: how many bytes the service has. */
+        "Upload-Offset": string;
         /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
         "X-Tenant": string;
         /** @description The id of the tenant to act in. */
@@ -5747,6 +6178,26 @@ export interface components {
         ETag: string;
         /** @description The URL of the new resource, or of the page to go to. */
         Location: string;
+        /** @description The version of the tus protocol. */
+        "Tus-Resumable": string;
+        /** @description The versions of the tus protocol that the service supports. */
+        "Tus-Version": string;
+        /** @description The extensions of the tus protocol that the service supports. */
+        "Tus-Extension": string;
+        /** @description The size of the largest file in bytes. */
+        "Tus-Max-Size": string;
+        /** @description The size of the whole file in bytes. */
+        "Upload-Length": string;
+        /** @description The size of the file is not known yet. */
+        "Upload-Defer-Length": string;
+        /** @description The metadata with which the upload was created. */
+        "Upload-Metadata": string;
+        /** @description How many bytes of the file the service has. */
+        "Upload-Offset": string;
+        /** @description When the unfinished upload is deleted. */
+        "Upload-Expires": string;
+        /** @description The document that the finished upload has created or changed. */
+        "Document-Id": string;
         /** @description The name of the file (RFC 6266). */
         "Content-Disposition": string;
         /** @description Present where this is the response to an earlier request with the same key. */
@@ -14235,6 +14686,8 @@ export interface operations {
             header?: {
                 /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
@@ -14273,6 +14726,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     ETag: components["headers"]["ETag"];
                     Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14299,6 +14753,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge2"];
             415: components["responses"]["UnsupportedMediaType2"];
@@ -14442,6 +14897,20 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Nobody would be left who may change one of the folders */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14741,6 +15210,8 @@ export interface operations {
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
                 /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
+                /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
@@ -14765,6 +15236,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14778,6 +15250,7 @@ export interface operations {
             403: components["responses"]["Forbidden34"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge2"];
             /** @description The body is not JSON */
@@ -14862,6 +15335,8 @@ export interface operations {
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
                 /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
+                /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
@@ -14889,6 +15364,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     ETag: components["headers"]["ETag"];
                     Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14902,6 +15378,7 @@ export interface operations {
             403: components["responses"]["Forbidden34"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge2"];
             415: components["responses"]["UnsupportedMediaType2"];
@@ -15012,7 +15489,20 @@ export interface operations {
             403: components["responses"]["Forbidden34"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
+            /** @description The quota does not have room for the content once more */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -15313,6 +15803,506 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable2"];
         };
     };
+    createDocumentUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description The version of the tus protocol. */
+                "Tus-Resumable"?: components["parameters"]["Tus-Resumable"];
+                /** @description The size of the whole file in bytes. */
+                "Upload-Length"?: components["parameters"]["Upload-Length"];
+                /** @description Instead of `Upload-Length`: a later PATCH tells it. */
+                "Upload-Defer-Length"?: components["parameters"]["Upload-Defer-Length"];
+                /** @description Pairs of a name and a value in Base64, separated by commas. */
+                "Upload-Metadata"?: components["parameters"]["Upload-Metadata"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                    Location: components["headers"]["Location"];
+                    "Upload-Expires": components["headers"]["Upload-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** Format: uuid */
+                            id: string;
+                            /**
+                             * Format: date-time
+                             * @description When it is deleted if it is unfinished
+                             */
+                            expires_at: string;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest4"];
+            401: components["responses"]["Unauthorized2"];
+            /** @description The caller lacks the permission, or write access to the folder */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound3"];
+            412: components["responses"]["PreconditionFailed3"];
+            413: components["responses"]["PayloadTooLarge3"];
+            415: components["responses"]["UnsupportedMediaType3"];
+            422: components["responses"]["UnprocessableEntity11"];
+            429: components["responses"]["TooManyRequests3"];
+            500: components["responses"]["InternalServerError2"];
+            503: components["responses"]["ServiceUnavailable3"];
+        };
+    };
+    getUploadOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                    "Tus-Version": components["headers"]["Tus-Version"];
+                    "Tus-Extension": components["headers"]["Tus-Extension"];
+                    "Tus-Max-Size": components["headers"]["Tus-Max-Size"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest4"];
+            422: components["responses"]["UnprocessableEntity11"];
+            429: components["responses"]["TooManyRequests3"];
+            500: components["responses"]["InternalServerError2"];
+            /** @description Identity or the database is unavailable. The token may still be valid, so do not sign out */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteDocumentUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description The version of the tus protocol. */
+                "Tus-Resumable"?: components["parameters"]["Tus-Resumable"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest4"];
+            401: components["responses"]["Unauthorized2"];
+            403: components["responses"]["Forbidden37"];
+            404: components["responses"]["NotFound3"];
+            409: components["responses"]["Conflict12"];
+            412: components["responses"]["PreconditionFailed3"];
+            413: components["responses"]["PayloadTooLarge5"];
+            415: components["responses"]["UnsupportedMediaType3"];
+            422: components["responses"]["UnprocessableEntity11"];
+            429: components["responses"]["TooManyRequests3"];
+            500: components["responses"]["InternalServerError2"];
+            503: components["responses"]["ServiceUnavailable3"];
+        };
+    };
+    getDocumentUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description The version of the tus protocol. */
+                "Tus-Resumable"?: components["parameters"]["Tus-Resumable"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                    "Upload-Offset": components["headers"]["Upload-Offset"];
+                    "Upload-Length": components["headers"]["Upload-Length"];
+                    "Upload-Defer-Length": components["headers"]["Upload-Defer-Length"];
+                    "Upload-Metadata": components["headers"]["Upload-Metadata"];
+                    "Document-Id": components["headers"]["Document-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest4"];
+            401: components["responses"]["Unauthorized2"];
+            403: components["responses"]["Forbidden37"];
+            404: components["responses"]["NotFound3"];
+            410: components["responses"]["Gone"];
+            412: components["responses"]["PreconditionFailed3"];
+            422: components["responses"]["UnprocessableEntity11"];
+            429: components["responses"]["TooManyRequests3"];
+            500: components["responses"]["InternalServerError2"];
+            503: components["responses"]["ServiceUnavailable3"];
+        };
+    };
+    updateDocumentUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description The version of the tus protocol. */
+                "Tus-Resumable"?: components["parameters"]["Tus-Resumable"];
+                /** @description Where the bytes of the body belong: how many bytes the service has. */
+                "Upload-Offset"?: components["parameters"]["Upload-Offset"];
+                /** @description The size of the whole file in bytes. */
+                "Upload-Length"?: components["parameters"]["Upload-Length"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 5368709120 bytes. */
+        requestBody: {
+            content: {
+                "application/offset+octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description Success */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                    "Upload-Offset": components["headers"]["Upload-Offset"];
+                    "Upload-Expires": components["headers"]["Upload-Expires"];
+                    "Document-Id": components["headers"]["Document-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest5"];
+            401: components["responses"]["Unauthorized2"];
+            403: components["responses"]["Forbidden37"];
+            404: components["responses"]["NotFound3"];
+            408: components["responses"]["RequestTimeout2"];
+            409: components["responses"]["Conflict11"];
+            410: components["responses"]["Gone"];
+            412: components["responses"]["PreconditionFailed3"];
+            413: components["responses"]["PayloadTooLarge4"];
+            415: components["responses"]["UnsupportedMediaType4"];
+            422: components["responses"]["UnprocessableEntity12"];
+            423: components["responses"]["Locked"];
+            429: components["responses"]["TooManyRequests3"];
+            500: components["responses"]["InternalServerError2"];
+            503: components["responses"]["ServiceUnavailable3"];
+        };
+    };
+    createVersionUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description The version of the tus protocol. */
+                "Tus-Resumable"?: components["parameters"]["Tus-Resumable"];
+                /** @description The size of the whole file in bytes. */
+                "Upload-Length"?: components["parameters"]["Upload-Length"];
+                /** @description Instead of `Upload-Length`: a later PATCH tells it. */
+                "Upload-Defer-Length"?: components["parameters"]["Upload-Defer-Length"];
+                /** @description Pairs of a name and a value in Base64, separated by commas. */
+                "Upload-Metadata"?: components["parameters"]["Upload-Metadata"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                    Location: components["headers"]["Location"];
+                    "Upload-Expires": components["headers"]["Upload-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** Format: uuid */
+                            id: string;
+                            /**
+                             * Format: date-time
+                             * @description When it is deleted if it is unfinished
+                             */
+                            expires_at: string;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest4"];
+            401: components["responses"]["Unauthorized2"];
+            403: components["responses"]["Forbidden38"];
+            404: components["responses"]["NotFound3"];
+            412: components["responses"]["PreconditionFailed3"];
+            413: components["responses"]["PayloadTooLarge3"];
+            415: components["responses"]["UnsupportedMediaType3"];
+            422: components["responses"]["UnprocessableEntity11"];
+            429: components["responses"]["TooManyRequests3"];
+            500: components["responses"]["InternalServerError2"];
+            503: components["responses"]["ServiceUnavailable3"];
+        };
+    };
+    deleteVersionUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description The version of the tus protocol. */
+                "Tus-Resumable"?: components["parameters"]["Tus-Resumable"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest4"];
+            401: components["responses"]["Unauthorized2"];
+            403: components["responses"]["Forbidden38"];
+            404: components["responses"]["NotFound3"];
+            409: components["responses"]["Conflict12"];
+            412: components["responses"]["PreconditionFailed3"];
+            413: components["responses"]["PayloadTooLarge5"];
+            415: components["responses"]["UnsupportedMediaType3"];
+            422: components["responses"]["UnprocessableEntity11"];
+            429: components["responses"]["TooManyRequests3"];
+            500: components["responses"]["InternalServerError2"];
+            503: components["responses"]["ServiceUnavailable3"];
+        };
+    };
+    getVersionUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description The version of the tus protocol. */
+                "Tus-Resumable"?: components["parameters"]["Tus-Resumable"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                    "Upload-Offset": components["headers"]["Upload-Offset"];
+                    "Upload-Length": components["headers"]["Upload-Length"];
+                    "Upload-Defer-Length": components["headers"]["Upload-Defer-Length"];
+                    "Upload-Metadata": components["headers"]["Upload-Metadata"];
+                    "Document-Id": components["headers"]["Document-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest4"];
+            401: components["responses"]["Unauthorized2"];
+            403: components["responses"]["Forbidden38"];
+            404: components["responses"]["NotFound3"];
+            410: components["responses"]["Gone"];
+            412: components["responses"]["PreconditionFailed3"];
+            422: components["responses"]["UnprocessableEntity11"];
+            429: components["responses"]["TooManyRequests3"];
+            500: components["responses"]["InternalServerError2"];
+            503: components["responses"]["ServiceUnavailable3"];
+        };
+    };
+    updateVersionUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description The version of the tus protocol. */
+                "Tus-Resumable"?: components["parameters"]["Tus-Resumable"];
+                /** @description Where the bytes of the body belong: how many bytes the service has. */
+                "Upload-Offset"?: components["parameters"]["Upload-Offset"];
+                /** @description The size of the whole file in bytes. */
+                "Upload-Length"?: components["parameters"]["Upload-Length"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 5368709120 bytes. */
+        requestBody: {
+            content: {
+                "application/offset+octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description Success */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                    "Upload-Offset": components["headers"]["Upload-Offset"];
+                    "Upload-Expires": components["headers"]["Upload-Expires"];
+                    "Document-Id": components["headers"]["Document-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest5"];
+            401: components["responses"]["Unauthorized2"];
+            403: components["responses"]["Forbidden38"];
+            404: components["responses"]["NotFound3"];
+            408: components["responses"]["RequestTimeout2"];
+            409: components["responses"]["Conflict11"];
+            410: components["responses"]["Gone"];
+            412: components["responses"]["PreconditionFailed3"];
+            413: components["responses"]["PayloadTooLarge4"];
+            415: components["responses"]["UnsupportedMediaType4"];
+            422: components["responses"]["UnprocessableEntity12"];
+            423: components["responses"]["Locked"];
+            429: components["responses"]["TooManyRequests3"];
+            500: components["responses"]["InternalServerError2"];
+            503: components["responses"]["ServiceUnavailable3"];
+        };
+    };
     listDocumentLinks: {
         parameters: {
             query?: {
@@ -15358,7 +16348,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden37"];
+            403: components["responses"]["Forbidden39"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -15406,7 +16396,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden37"];
+            403: components["responses"]["Forbidden39"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -15467,7 +16457,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden37"];
+            403: components["responses"]["Forbidden39"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -15508,7 +16498,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden37"];
+            403: components["responses"]["Forbidden39"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -15888,7 +16878,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden38"];
+            403: components["responses"]["Forbidden40"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -15916,7 +16906,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description Unique among the folders in the same folder
+                     * @description Unique among the folders in the same folder, with those that the caller does not see
                      * @example Contracts
                      */
                     name?: string;
@@ -15964,6 +16954,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict13"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -16008,7 +16999,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden39"];
+            403: components["responses"]["Forbidden41"];
             404: components["responses"]["NotFound"];
             /** @description The folder is not empty */
             409: {
@@ -16070,9 +17061,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden39"];
+            403: components["responses"]["Forbidden41"];
             404: components["responses"]["NotFound"];
-            /** @description The folder above is deleted */
+            /** @description The folder above is deleted, or another folder has the name */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16136,7 +17127,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden38"];
+            403: components["responses"]["Forbidden40"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -16189,7 +17180,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden40"];
+            403: components["responses"]["Forbidden42"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -16240,7 +17231,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden41"];
+            403: components["responses"]["Forbidden43"];
             404: components["responses"]["NotFound"];
             /** @description Nobody would be left who may change the folder. A request with the same `Idempotency-Key` is still running */
             409: {
@@ -16315,7 +17306,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden40"];
+            403: components["responses"]["Forbidden42"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -16365,9 +17356,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden41"];
+            403: components["responses"]["Forbidden43"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict11"];
+            409: components["responses"]["Conflict13"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -16423,9 +17414,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden41"];
+            403: components["responses"]["Forbidden43"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict11"];
+            409: components["responses"]["Conflict13"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -16676,7 +17667,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden42"];
+            403: components["responses"]["Forbidden44"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -16716,7 +17707,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden43"];
+            403: components["responses"]["Forbidden45"];
             404: components["responses"]["NotFound"];
             /** @description The import has not ended yet */
             409: {
@@ -16775,7 +17766,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden42"];
+            403: components["responses"]["Forbidden44"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -16816,7 +17807,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden42"];
+            403: components["responses"]["Forbidden44"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -16937,7 +17928,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden43"];
+            403: components["responses"]["Forbidden45"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -17182,7 +18173,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden44"];
+            403: components["responses"]["Forbidden46"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -17226,7 +18217,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden44"];
+            403: components["responses"]["Forbidden46"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -17278,7 +18269,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized2"];
+            401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden4"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -17326,7 +18317,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest2"];
-            401: components["responses"]["Unauthorized2"];
+            401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden4"];
             409: components["responses"]["Conflict8"];
             413: components["responses"]["PayloadTooLarge"];
@@ -17399,7 +18390,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized2"];
+            401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
@@ -17468,7 +18459,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest2"];
-            401: components["responses"]["Unauthorized2"];
+            401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
@@ -17511,7 +18502,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized2"];
+            401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
@@ -17565,7 +18556,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized2"];
+            401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden4"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -17613,7 +18604,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest2"];
-            401: components["responses"]["Unauthorized2"];
+            401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden4"];
             409: components["responses"]["Conflict8"];
             413: components["responses"]["PayloadTooLarge"];
@@ -17686,7 +18677,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized2"];
+            401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
@@ -17759,7 +18750,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest2"];
-            401: components["responses"]["Unauthorized2"];
+            401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
@@ -17802,7 +18793,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized2"];
+            401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
@@ -17845,7 +18836,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized2"];
+            401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden4"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -17891,7 +18882,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest2"];
-            401: components["responses"]["Unauthorized2"];
+            401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden4"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];

@@ -50,6 +50,26 @@ export const requestHeaders = {
     description:
       'The id of the last event that the client received. The stream continues after it.',
   },
+  'Tus-Resumable': {
+    field: matching(/^1\.0\.0$/, '1.0.0', 5),
+    description: 'The version of the tus protocol.',
+  },
+  'Upload-Length': {
+    field: matching(/^[0-9]{1,16}$/, 'a number of bytes', 16),
+    description: 'The size of the whole file in bytes.',
+  },
+  'Upload-Defer-Length': {
+    field: matching(/^1$/, '1', 1),
+    description: 'Instead of `Upload-Length`: a later PATCH tells it.',
+  },
+  'Upload-Metadata': {
+    field: rawText(16_384),
+    description: 'Pairs of a name and a value in Base64, separated by commas.',
+  },
+  'Upload-Offset': {
+    field: matching(/^[0-9]{1,16}$/, 'a number of bytes', 16),
+    description: 'Where the bytes of the body belong: how many bytes the service has.',
+  },
   'X-Tenant': {
     field: rawText(63),
     description:
@@ -83,6 +103,46 @@ export const responseHeaders = {
   Location: {
     field: rawText(16_384),
     description: 'The URL of the new resource, or of the page to go to.',
+  },
+  'Tus-Resumable': {
+    field: matching(/^1\.0\.0$/, '1.0.0', 5),
+    description: 'The version of the tus protocol.',
+  },
+  'Tus-Version': {
+    field: rawText(100),
+    description: 'The versions of the tus protocol that the service supports.',
+  },
+  'Tus-Extension': {
+    field: rawText(200),
+    description: 'The extensions of the tus protocol that the service supports.',
+  },
+  'Tus-Max-Size': {
+    field: matching(/^[0-9]{1,16}$/, 'a number of bytes', 16),
+    description: 'The size of the largest file in bytes.',
+  },
+  'Upload-Length': {
+    field: matching(/^[0-9]{1,16}$/, 'a number of bytes', 16),
+    description: 'The size of the whole file in bytes.',
+  },
+  'Upload-Defer-Length': {
+    field: matching(/^1$/, '1', 1),
+    description: 'The size of the file is not known yet.',
+  },
+  'Upload-Metadata': {
+    field: rawText(16_384),
+    description: 'The metadata with which the upload was created.',
+  },
+  'Upload-Offset': {
+    field: matching(/^[0-9]{1,16}$/, 'a number of bytes', 16),
+    description: 'How many bytes of the file the service has.',
+  },
+  'Upload-Expires': {
+    field: rawText(100),
+    description: 'When the unfinished upload is deleted.',
+  },
+  'Document-Id': {
+    field: uuid(),
+    description: 'The document that the finished upload has created or changed.',
   },
   'Content-Disposition': {
     field: rawText(1000),

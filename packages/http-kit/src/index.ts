@@ -49,6 +49,7 @@ export {
   type ListExportOptions,
   listExports,
 } from './exports/list-export.ts';
+export { detectType } from './files/detect-type.ts';
 export {
   type FileBody,
   type FileBodyOptions,

@@ -100,6 +100,7 @@ export const mount = <Caller>(
       const remember: RequestHandler = (_req, res, next) => {
         res.locals.operation = id;
         res.locals.isPage = route.isPage;
+        if (route.headers) res.set(route.headers);
         next();
       };
       address[route.method](remember, ...stepsOf(route, options, streamsOf(route)));

@@ -14,7 +14,7 @@ import { isBinary, type RequestBody, type RouteEntry } from './route.ts';
 
 /** Whether the method allows a body, even if the route does not use one. */
 export const takesBody = (route: RouteEntry): boolean =>
-  route.body !== undefined || !['get', 'head'].includes(route.method);
+  route.body !== undefined || !['get', 'head', 'options'].includes(route.method);
 
 const checked = (
   field: Field | undefined,

@@ -6,8 +6,8 @@ import type { FileResponse, ServedFile } from './files/file-response.ts';
 import type { RequestHeader, ResponseHeader } from './headers.ts';
 import type { HttpError } from './http-error.ts';
 
-/** Without a route for HEAD, the route for GET answers it. */
-export type Method = 'get' | 'head' | 'post' | 'put' | 'patch' | 'delete';
+/** Without a route for HEAD, the route for GET answers it; without one for OPTIONS, the response is `Allow`. */
+export type Method = 'get' | 'head' | 'options' | 'post' | 'put' | 'patch' | 'delete';
 
 /** A response without a body. */
 export const empty = { empty: true } as const;
@@ -141,6 +141,8 @@ interface Declared<A, R extends Responses> {
   readonly requestHeaders?: readonly RequestHeader[];
   /** Response headers by status, besides those of every response. */
   readonly responseHeaders?: Readonly<Record<number, readonly ResponseHeader[]>>;
+  /** Headers of every response of the route, errors included. */
+  readonly headers?: Readonly<Partial<Record<ResponseHeader, string>>>;
   /** Restrictions (2FA, PIN or password pending) under which a caller may still use the route. */
   readonly allowRestrictions?: readonly string[];
   /**

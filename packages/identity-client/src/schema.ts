@@ -4403,6 +4403,16 @@ export interface components {
         "Idempotency-Key": string;
         /** @description The id of the last event that the client received. The stream continues after it. */
         "Last-Event-ID": string;
+        /** @description The version of the tus protocol. */
+        "Tus-Resumable": string;
+        /** @description The size of the whole file in bytes. */
+        "Upload-Length": string;
+        /** @description Instead of `Upload-Length`: a later PATCH tells it. */
+        "Upload-Defer-Length": string;
+        /** @description Pairs of a name and a value in Base64, separated by commas. */
+        "Upload-Metadata": string;
+        /** @description Where the bytes of the body belong: how many bytes the service has. */
+        "Upload-Offset": string;
         /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
         "X-Tenant": string;
         /** @description The id of the tenant to act in. */
@@ -4418,6 +4428,26 @@ export interface components {
         ETag: string;
         /** @description The URL of the new resource, or of the page to go to. */
         Location: string;
+        /** @description The version of the tus protocol. */
+        "Tus-Resumable": string;
+        /** @description The versions of the tus protocol that the service supports. */
+        "Tus-Version": string;
+        /** @description The extensions of the tus protocol that the service supports. */
+        "Tus-Extension": string;
+        /** @description The size of the largest file in bytes. */
+        "Tus-Max-Size": string;
+        /** @description The size of the whole file in bytes. */
+        "Upload-Length": string;
+        /** @description The size of the file is not known yet. */
+        "Upload-Defer-Length": string;
+        /** @description The metadata with which the upload was created. */
+        "Upload-Metadata": string;
+        /** @description How many bytes of the file the service has. */
+        "Upload-Offset": string;
+        /** @description When the unfinished upload is deleted. */
+        "Upload-Expires": string;
+        /** @description The document that the finished upload has created or changed. */
+        "Document-Id": string;
         /** @description The name of the file (RFC 6266). */
         "Content-Disposition": string;
         /** @description Present where this is the response to an earlier request with the same key. */

@@ -42,12 +42,12 @@ test('crm-admin reseal makes an old key unnecessary for stored credentials, and 
   const table = 'messaging_accounts';
   expect(await admin(`${newer},${older}`, 'reseal')).toEqual({
     code: 0,
-    told: { [table]: 1, file_contents: 0 },
+    told: { [table]: 1, file_contents: 0, upload_parts: 0 },
   });
   expect(await opened([newer])).toEqual([{ token: 'first' }]);
   expect(await admin(`${newer},${older}`, 'reseal')).toEqual({
     code: 0,
-    told: { [table]: 0, file_contents: 0 },
+    told: { [table]: 0, file_contents: 0, upload_parts: 0 },
   });
   const path = `/api/crm/system/sms/accounts/${id}`;
   const { headers } = await crm.http.get(path).set(crm.system()).expect(200);
@@ -78,7 +78,7 @@ test('it processes more rows than fit into one batch', async () => {
   for (let n = 0; n < 5; n += 1) await create(`Alerts ${n}`, { token: `${n}` });
   const vault = createVault(encryptionKeys([newer, older]));
   const resealed = await reseal(crm.context.pool, vault, sealedColumns, 2);
-  expect(resealed).toEqual({ messaging_accounts: 5, file_contents: 0 });
+  expect(resealed).toEqual({ messaging_accounts: 5, file_contents: 0, upload_parts: 0 });
   expect((await opened([newer])).map(({ token }) => token)).toEqual(['0', '1', '2', '3', '4']);
 });
 

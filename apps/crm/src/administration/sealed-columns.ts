@@ -20,4 +20,12 @@ export const sealedColumns: readonly SealedColumn[] = [
     boundTo: 'object_id',
     purposeOf: fileKeyPurpose,
   },
+  {
+    schema: 'tenant_crm',
+    table: 'upload_parts',
+    column: 'sealed_key',
+    key: { tenant_id: 'uuid', id: 'uuid' },
+    boundTo: 'id',
+    purposeOf: fileKeyPurpose,
+  },
 ];

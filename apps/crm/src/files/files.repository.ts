@@ -109,27 +109,42 @@ export const findContentOf = async (db: TenantDb, sha256: string): Promise<Conte
   return row;
 };
 
-/** Adds a reference to a content that has one already. */
-export const addReference = async (db: TenantDb, id: string): Promise<void> => {
-  await db.query(sql`
-    UPDATE tenant_crm.file_contents SET reference_count = reference_count + 1 WHERE ${oneFile(db, id)}`);
+/** Adds a reference to a content that has one already; returns the size of the content. */
+export const addReference = async (db: TenantDb, id: string): Promise<number> => {
+  const [row] = await db.query<{ size: number }>(sql`
+    UPDATE tenant_crm.file_contents SET reference_count = reference_count + 1
+    WHERE ${oneFile(db, id)} RETURNING size`);
+  return row?.size ?? 0;
 };
 
-/** Removes references; returns the contents without any, which are removed as well. */
+/** References that were removed. */
+export interface RemovedReferences {
+  /** The size of the content of each reference, in total. */
+  readonly bytes: number;
+  /** The contents without any reference, which are removed as well. */
+  readonly removed: readonly RemovedContent[];
+}
+
+/** Removes references. */
 export const removeReferences = async (
   db: TenantDb,
   ids: readonly string[],
-): Promise<readonly RemovedContent[]> => {
-  await db.query(sql`
-    UPDATE tenant_crm.file_contents AS content SET reference_count = reference_count - gone.count
-    FROM (
-      SELECT id, count(*)::int AS count FROM unnest(${ids}::uuid[]) AS id GROUP BY id ORDER BY id
-    ) AS gone
-    WHERE content.tenant_id = ${db.tenantId}::uuid AND content.id = gone.id`);
-  return db.query<RemovedContent>(sql`
+): Promise<RemovedReferences> => {
+  const [counted] = await db.query<{ bytes: number }>(sql`
+    WITH changed AS (
+      UPDATE tenant_crm.file_contents AS content SET reference_count = reference_count - gone.count
+      FROM (
+        SELECT id, count(*)::int AS count FROM unnest(${ids}::uuid[]) AS id GROUP BY id ORDER BY id
+      ) AS gone
+      WHERE content.tenant_id = ${db.tenantId}::uuid AND content.id = gone.id
+      RETURNING content.size * gone.count AS bytes
+    )
+    SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM changed`);
+  const removed = await db.query<RemovedContent>(sql`
     DELETE FROM tenant_crm.file_contents
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[]) AND reference_count = 0
     RETURNING object_id, size, sealed_key, scan_status, thumbnail_id`);
+  return { bytes: counted?.bytes ?? 0, removed };
 };
 
 /** The content; undefined if there is none. */

@@ -48,6 +48,8 @@ export interface UploadedFile extends StoredFile {
   readonly id: string;
   /** The object of the same bytes that this one replaces, because it is missing or not encrypted. */
   readonly replaces: string | null;
+  /** The bytes of it that the usage contains already. */
+  readonly counted: number;
 }
 
 /** A content that a record refers to for the first time. */
@@ -67,9 +69,14 @@ export interface Upload {
   readonly content: AsyncIterable<Uint8Array>;
   /** Bytes, not yet verified. */
   readonly announcedSize: number | null;
+  /** The bytes of it that the usage contains already, as those of the parts that it is made of; 0 by default. */
+  readonly counted?: number;
 }
 
-/** Files of a tenant. Identical content is stored once, however many records refer to it. */
+/**
+ * Files of a tenant. Identical content is stored once, however many records refer to it; the usage counts it for each
+ * of them.
+ */
 export interface Files {
   /**
    * Stores a file, then runs `save` in a transaction, which must call `refer` with the file, or `discard` outside of
@@ -81,6 +88,15 @@ export interface Files {
     upload: Upload,
     save: (file: UploadedFile, discard: () => Promise<void>) => Promise<R>,
   ): Promise<R>;
+  /** Throws 413 unless the quota has room for this many bytes more. */
+  requireRoom(db: TenantDb, bytes: number): Promise<void>;
+  /**
+   * Counts an uploaded file that a row of the transaction refers to by its object, without a content. Throws 413 beyond
+   * the quota.
+   */
+  keepObject(db: TenantDb, file: UploadedFile): Promise<void>;
+  /** Counts objects of `keepObject` no longer; their bytes. */
+  releaseObjects(db: TenantDb, bytes: number): Promise<void>;
   /**
    * Makes a record of the transaction refer to an uploaded file of the media type; returns the id of the content. What
    * is `derived` from another content is not processed as a new one.
@@ -91,7 +107,7 @@ export interface Files {
     type: string,
     origin?: 'uploaded' | 'derived',
   ): Promise<string>;
-  /** Makes another record of the transaction refer to a content. */
+  /** Makes another record of the transaction refer to a content. Throws 413 beyond the quota. */
   referAgain(db: TenantDb, contentId: string): Promise<void>;
   /** Ends references in the transaction; contents without any are deleted after it. */
   release(db: TenantDb, contentIds: readonly string[]): Promise<void>;
@@ -168,20 +184,25 @@ export const createFiles = ({
     return isIntact ? null : id;
   };
 
+  /** How many bytes the quota has left. */
+  const leftOf = async (db: TenantDb): Promise<number> => {
+    const { bytes, quota_bytes } = await readUsage(db);
+    return Math.max(0, quotaOf(quota_bytes) - bytes);
+  };
+
   const write = async (
     db: TenantDb,
     id: string,
-    { content, announcedSize }: Upload,
+    { content, announcedSize, counted = 0 }: Upload,
   ): Promise<UploadedFile> => {
-    const { bytes, quota_bytes } = await readUsage(db);
-    const left = Math.max(0, quotaOf(quota_bytes) - bytes);
+    const left = (await leftOf(db)) + counted;
     if ((announcedSize ?? 0) > left) throw quotaExceeded(left);
     const object = { tenantId: db.tenantId, id };
     try {
       const stored = await store.put(object, content, { maxBytes: Math.min(maxBytes, left) });
       const replaces = await findReplaced(db, stored);
       const { size, sha256, sealedKey } = stored;
-      return { id, size, sha256, sealedKey, replaces };
+      return { id, size, sha256, sealedKey, replaces, counted };
     } catch (error) {
       if (error instanceof FileTooLarge && error.maxBytes === left) throw quotaExceeded(left);
       if (error instanceof HttpError || error instanceof FileTooLarge) throw error;
@@ -205,12 +226,25 @@ export const createFiles = ({
     });
 
   const release = async (db: TenantDb, contentIds: readonly string[]): Promise<void> => {
-    const removed = await removeReferences(db, contentIds);
-    if (removed.length === 0) return;
-    await addUsage(db, -removed.reduce((sum, { size }) => sum + size, 0));
+    const { bytes, removed } = await removeReferences(db, contentIds);
+    if (bytes > 0) await addUsage(db, -bytes);
     for (const { object_id: objectId } of removed) await remove(db, objectId);
     const thumbnails = removed.flatMap(({ thumbnail_id: id }) => id ?? []);
     if (thumbnails.length > 0) await release(db, thumbnails);
+  };
+
+  /** Ends the time in which an uploaded file may be given up. */
+  const take = async (db: TenantDb, { id }: UploadedFile): Promise<void> => {
+    if (await takePending(db, id)) return;
+    throw new HttpError(408, 'request_timeout', 'The upload took too long.');
+  };
+
+  /** Adds to the usage. Throws 413 if it grows beyond the quota. */
+  const count = async (db: TenantDb, added: number): Promise<void> => {
+    if (added === 0) return;
+    const { bytes, quota_bytes } = await addUsage(db, added);
+    const quota = quotaOf(quota_bytes);
+    if (added > 0 && bytes > quota) throw quotaExceeded(Math.max(0, quota - (bytes - added)));
   };
 
   return {
@@ -232,26 +266,38 @@ export const createFiles = ({
       }
     },
 
+    async requireRoom(db, bytes) {
+      const left = await leftOf(db);
+      if (bytes > left) throw quotaExceeded(left);
+    },
+
+    async keepObject(db, file) {
+      await take(db, file);
+      await count(db, file.size);
+    },
+
+    async releaseObjects(db, bytes) {
+      await addUsage(db, -bytes);
+    },
+
     async refer(db, file, type, origin = 'uploaded') {
-      if (!(await takePending(db, file.id))) {
-        throw new HttpError(408, 'request_timeout', 'The upload took too long.');
-      }
-      const { id, sha256, size, sealedKey, replaces } = file;
+      await take(db, file);
+      const { id, sha256, size, sealedKey, replaces, counted } = file;
       const content = await addContent(db, { id, sha256, size, sealedKey, replaces, type });
       if (!content.is_new) {
         if (content.object_id !== id) await remove(db, id);
         else if (replaces) await remove(db, replaces);
-        return content.id;
       }
-      const { bytes, quota_bytes } = await addUsage(db, file.size);
-      const quota = quotaOf(quota_bytes);
-      if (bytes > quota) throw quotaExceeded(Math.max(0, quota - (bytes - file.size)));
-      if (origin === 'derived') return content.id;
+      // Last, because all uploads of the tenant wait for each other from here on.
+      await count(db, size - counted);
+      if (!content.is_new || origin === 'derived') return content.id;
       for (const hook of onNewContent) await hook(db, { contentId: content.id, type, size });
       return content.id;
     },
 
-    referAgain: addReference,
+    async referAgain(db, contentId) {
+      await count(db, await addReference(db, contentId));
+    },
 
     release,
 

@@ -5,6 +5,9 @@ import type { TestCrm } from './crm.ts';
 let keys = 0;
 let hours = 0;
 
+const TUS = { 'Tus-Resumable': '1.0.0' };
+const EMPTY_PART = { 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': '0' };
+
 /** Keys are unique. A public project can be referred to by every caller of the tenant. */
 const projectFields = () => {
   keys += 1;
@@ -116,6 +119,16 @@ export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => (
     batchContacts: batchOf({ first_name: 'Ada' }, 'notes'),
     batchCompanies: batchOf({ name: 'Engines' }, 'notes'),
     batchTasks: batchOf({ title: 'Call Ada' }, 'description'),
+  },
+  headers: {
+    createDocumentUpload: { ...TUS, 'Upload-Length': '6' },
+    createVersionUpload: { ...TUS, 'Upload-Length': '6' },
+    getDocumentUpload: TUS,
+    getVersionUpload: TUS,
+    updateDocumentUpload: { ...TUS, ...EMPTY_PART },
+    updateVersionUpload: { ...TUS, ...EMPTY_PART },
+    deleteDocumentUpload: TUS,
+    deleteVersionUpload: TUS,
   },
   // A required custom field would make the contacts of all other operations invalid.
   callerOutsideTenants: ({ id }) =>

@@ -11,6 +11,8 @@ export interface FileBody<S extends Shape | undefined = Shape | undefined> {
     readonly deadlineMs: number;
     /** Milliseconds without data after which the upload fails. */
     readonly idleMs: number;
+    /** Whether the body is a part of a file, which may be empty and whose type is not detected. */
+    readonly isPart: boolean;
     /** The form fields before the file; undefined if the body is the file itself. */
     readonly fields: S;
   };
@@ -24,12 +26,15 @@ export interface FileBodyOptions<S extends Shape | undefined> {
   /** One minute by default. */
   readonly idleMs?: number;
   readonly fields?: S;
+  /** False by default. */
+  readonly isPart?: boolean;
 }
 
 /**
  * Declares a request body that is a file. Without `fields`, the body is the content of the file. With `fields`,
  * it is `multipart/form-data` whose last part is named `file`. The handler gets a stream. The type is detected
- * from the content (415), and size (413) and time (408) are limited while the file is read.
+ * from the content (415), and size (413) and time (408) are limited while the file is read. With `isPart`, the body is
+ * a part of a file: it must be declared as one of `types`, and may be empty.
  */
 export const fileBody = <S extends Shape | undefined = undefined>({
   types,
@@ -37,8 +42,9 @@ export const fileBody = <S extends Shape | undefined = undefined>({
   deadlineMs = 60 * 60_000,
   idleMs = 60_000,
   fields,
+  isPart = false,
 }: FileBodyOptions<S>): FileBody<S> => ({
-  file: { types, maxBytes, deadlineMs, idleMs, fields: fields as S },
+  file: { types, maxBytes, deadlineMs, idleMs, isPart, fields: fields as S },
 });
 
 /** A file as the handler receives it. */
@@ -48,7 +54,7 @@ export interface ReceivedFile<S extends Shape | undefined = undefined> {
    * if the client disconnects. Content that the handler does not read is discarded.
    */
   readonly content: Readable;
-  /** The media type detected from the content. */
+  /** The media type detected from the content; of a part of a file, the declared one. */
   readonly type: string;
   /** The file name from the form, without directories; null if the body is the file itself. */
   readonly name: string | null;

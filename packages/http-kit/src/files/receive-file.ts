@@ -1,4 +1,4 @@
-import { Readable, Transform } from 'node:stream';
+import { Transform } from 'node:stream';
 import type { Request } from 'express';
 import {
   fileTooLarge,
@@ -9,7 +9,8 @@ import {
 } from '../body.ts';
 import { HttpError, invalidField } from '../http-error.ts';
 import { takeOverBodyDeadline } from '../serve.ts';
-import { contentTypeOf, isOneOf, mediaTypeOf, SAMPLE_BYTES } from './content-type.ts';
+import { isOneOf, mediaTypeOf } from './content-type.ts';
+import { detectType } from './detect-type.ts';
 import type { FileBody, ReceivedFile } from './file-body.ts';
 import { readForm } from './form.ts';
 
@@ -49,55 +50,22 @@ const limitedStream = ({ maxBytes, deadlineMs, idleMs }: FileBody['file']): Tran
   return stream;
 };
 
-/** Reads the beginning of a stream; returns it with a stream of the whole content. */
-const withSample = async (stream: Readable): Promise<[sample: Buffer, content: Readable]> => {
-  const chunks: AsyncIterator<Buffer> = stream[Symbol.asyncIterator]();
-  const read: Buffer[] = [];
-  let length = 0;
-  while (length < SAMPLE_BYTES) {
-    const { done, value } = await chunks.next();
-    if (done) break;
-    read.push(value);
-    length += value.length;
-  }
-  const all = async function* () {
-    try {
-      yield* read.splice(0);
-      for (;;) {
-        const { done, value } = await chunks.next();
-        if (done) return;
-        yield value;
-      }
-    } finally {
-      stream.destroy();
-    }
-  };
-  return [
-    Buffer.concat(read, length).subarray(0, SAMPLE_BYTES),
-    Readable.from(all(), { objectMode: false }),
-  ];
-};
-
 const announced = (req: Request): number | null => {
   const { 'content-length': length } = req.headers;
   return length === undefined ? null : Number(length);
 };
 
-const requireAcceptable = (req: Request, { types, maxBytes, fields }: FileBody['file']): void => {
-  if (!hasBody(req)) throw invalidField('body', 'body is required');
+const requireAcceptable = (req: Request, body: FileBody['file']): void => {
+  const { types, maxBytes, fields, isPart } = body;
+  if (!isPart && !hasBody(req)) throw invalidField('body', 'body is required');
   const encoding = req.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') throw unsupportedEncoding();
   if ((announced(req) ?? 0) > maxBytes + (fields ? FORM_OVERHEAD : 0)) throw fileTooLarge(maxBytes);
   const declared = mediaTypeOf(req.headers['content-type']);
+  const isUndeclared = !isPart && ['', 'application/octet-stream'].includes(declared);
   if (fields) {
     if (declared !== 'multipart/form-data') throw unsupportedMediaType(['multipart/form-data']);
-  } else if (
-    declared !== '' &&
-    declared !== 'application/octet-stream' &&
-    !isOneOf(types, declared)
-  ) {
-    throw unsupportedMediaType(types);
-  }
+  } else if (!isUndeclared && !isOneOf(types, declared)) throw unsupportedMediaType(types);
 };
 
 /** A file that is being received. */
@@ -125,9 +93,10 @@ export const receiveFile = async (req: Request, body: FileBody): Promise<Receivi
     const form = file.fields ? await readForm(req, stream, file.fields) : undefined;
     if (!form) req.pipe(stream);
     const declared = form ? form.type : mediaTypeOf(req.headers['content-type']);
-    const [sample, content] = await withSample(stream);
+    const { type, content } = file.isPart
+      ? { type: declared, content: stream }
+      : await detectType(stream, declared);
     content.on('error', () => undefined);
-    const type = await contentTypeOf(sample, declared);
     if (!isOneOf(file.types, type)) throw unsupportedMediaType(file.types);
     const received = {
       content,

@@ -1,6 +1,6 @@
 import type { JsonSchema, Shape } from '@tessera/fields';
 import { type FileBody, isFileBody } from '../files/file-body.ts';
-import { isBinary, type RequestBody, type RouteEntry } from '../route.ts';
+import { type Binary, isBinary, type RequestBody, type RouteEntry } from '../route.ts';
 import { hoist, jsonContent, type Schemas } from './schemas.ts';
 
 /**
@@ -18,10 +18,17 @@ const formSchema = (fields: Shape, schemas: Schemas): JsonSchema => {
   );
 };
 
+const bytesBody = ({ types, maxBytes }: Binary): object => ({
+  required: true,
+  description: `At most ${maxBytes} bytes.`,
+  content: Object.fromEntries(types.map((type) => [type, {}])),
+});
+
 const fileRequestBody = (
-  { types, maxBytes, fields }: FileBody['file'],
+  { types, maxBytes, fields, isPart }: FileBody['file'],
   schemas: Schemas,
 ): object => {
+  if (isPart) return bytesBody({ types, maxBytes });
   const description = `A file of at most ${maxBytes} bytes. Its type is detected from its content.`;
   const limits = { 'x-file': { types, maxBytes } };
   if (!fields) {
@@ -39,7 +46,6 @@ export const requestBodyOf = (
   schemas: Schemas,
 ): object => {
   if (isFileBody(body)) return fileRequestBody(body.file, schemas);
-  if (!isBinary(body)) return { required: !body.absent, ...jsonContent(body, schemas, bodyTypes) };
-  const content = Object.fromEntries(body.types.map((type) => [type, {}]));
-  return { required: true, description: `At most ${body.maxBytes} bytes.`, content };
+  if (isBinary(body)) return bytesBody(body);
+  return { required: !body.absent, ...jsonContent(body, schemas, bodyTypes) };
 };

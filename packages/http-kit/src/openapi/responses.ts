@@ -2,7 +2,7 @@ import type { Field } from '@tessera/fields';
 import type { Request } from 'express';
 import { errorExample } from '../error-examples.ts';
 import { isFileBody } from '../files/file-body.ts';
-import { headersOf } from '../headers.ts';
+import { headersOf, type ResponseHeader } from '../headers.ts';
 import { takesBody } from '../request-input.ts';
 import type { DeclaredResponse, Problem, RouteEntry } from '../route.ts';
 import type { DocumentContext } from './options.ts';
@@ -106,11 +106,13 @@ export const responsesOf = (route: RouteEntry, context: DocumentContext): object
     ...options.problems,
     ...route.problems,
   };
+  const always = Object.keys(route.headers ?? {}) as ResponseHeader[];
   const success = Object.entries(route.responses).flatMap(([key, field]) => {
     const status = Number(key);
     const isFile = 'fileTypes' in field;
     const description = status < 300 ? 'Success' : descriptionOf(problems[status]);
     const headers = headersOf(status, [
+      ...always,
       ...(isFile ? fileHeaders : []),
       ...(route.responseHeaders?.[status] ?? []),
     ]);
@@ -126,7 +128,7 @@ export const responsesOf = (route: RouteEntry, context: DocumentContext): object
     status,
     {
       description: descriptionOf(problems[status]),
-      headers: headersOf(status),
+      headers: headersOf(status, [...always, ...(route.responseHeaders?.[status] ?? [])]),
       ...errorContent(status, options.error, route, context),
     },
   ]);

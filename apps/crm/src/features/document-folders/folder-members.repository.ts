@@ -8,8 +8,6 @@ const { sql } = Prisma;
 export interface Membership {
   /** How many members the folder itself has. */
   readonly members: number;
-  /** Whether one of them may write. */
-  readonly hasWriter: boolean;
   /** Whether a folder above has members. */
   readonly isInherited: boolean;
 }
@@ -17,15 +15,14 @@ export interface Membership {
 /** Who has access to a folder; `restricted_by` of folders above must be up to date. */
 export const membershipOf = async (db: TenantDb, folderId: string): Promise<Membership> => {
   const [found] = await db.query<Membership>(sql`
-    SELECT count(member.id)::int AS members, coalesce(bool_or(member.access = 'write'), false) AS "hasWriter",
-      EXISTS (
+    SELECT count(member.id)::int AS members, EXISTS (
         SELECT FROM tenant_crm.document_folders AS folder
         WHERE folder.tenant_id = ${db.tenantId}::uuid AND folder.id = ${folderId}::uuid
           AND array_remove(folder.restricted_by, folder.id) <> '{}'
       ) AS "isInherited"
     FROM tenant_crm.document_folder_members AS member
     WHERE member.tenant_id = ${db.tenantId}::uuid AND member.folder_id = ${folderId}::uuid`);
-  return found ?? { members: 0, hasWriter: false, isInherited: false };
+  return found ?? { members: 0, isInherited: false };
 };
 
 /** Adds a member who may write. */

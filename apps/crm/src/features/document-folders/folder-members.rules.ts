@@ -1,9 +1,7 @@
-import { HttpError } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { addWriter, membershipOf } from './folder-members.repository.ts';
-import { requireTreeWritable, requireWritable } from './folders.access.ts';
-import { spreadRestrictions } from './folders.repository.ts';
+import { requireTreeWritable, requireWritable, updateAccess } from './folders.access.ts';
 
 interface Context {
   readonly caller: Caller;
@@ -50,20 +48,9 @@ export const followMember = async ({
   row,
 }: MemberContext & { readonly action: string }): Promise<void> => {
   const { folder_id: folderId, user_id: userId } = row;
-  const { members, isInherited, ...found } = await membershipOf(db, folderId);
-  let { hasWriter } = found;
+  const { members, isInherited } = await membershipOf(db, folderId);
   const { userUuid } = caller;
   const isFirst = action === 'create' && members === 1 && !isInherited;
-  if (isFirst && userUuid !== null && userUuid !== userId) {
-    await addWriter(db, folderId, userUuid);
-    hasWriter = true;
-  }
-  if (members > 0 && !hasWriter && !isInherited) {
-    throw new HttpError(
-      409,
-      'conflict',
-      'At least one member of a private folder must have write access.',
-    );
-  }
-  await spreadRestrictions(db, folderId);
+  if (isFirst && userUuid !== null && userUuid !== userId) await addWriter(db, folderId, userUuid);
+  await updateAccess(db, folderId);
 };

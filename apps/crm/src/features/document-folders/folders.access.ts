@@ -4,6 +4,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import type { KindTypes, TenantCaller } from '../../records/kind.ts';
 import type { Records } from '../../records/records.ts';
 import { lockUntilEnd } from '../../records/transaction-lock.ts';
+import { lacksWriter, spreadRestrictions } from './folders.repository.ts';
 import type { FolderViewer } from './folders.visibility.ts';
 
 const { empty, sql } = Prisma;
@@ -69,6 +70,17 @@ export const requireTreeWritable = async (
     SELECT id FROM tree
     WHERE restricted_by <> '{}' AND NOT ${writesTo(db, userUuid, sql`restricted_by`)} LIMIT 1`);
   if (refused.length > 0) throw folderAccessDenied();
+};
+
+/** Brings who may see a folder and those below it up to date. Throws 409 if nobody could change one of them. */
+export const updateAccess = async (db: TenantDb, folderId: string): Promise<void> => {
+  await spreadRestrictions(db, folderId);
+  if (!(await lacksWriter(db, folderId))) return;
+  throw new HttpError(
+    409,
+    'conflict',
+    'At least one member of the folder, and of each private folder below it, must have write access.',
+  );
 };
 
 /** Whether a folder is not deleted; the root, null, never is. */

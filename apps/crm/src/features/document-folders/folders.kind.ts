@@ -17,7 +17,11 @@ import { visibleFolders } from './folders.visibility.ts';
 const FolderInput = named(
   'DocumentFolderInput',
   shape({
-    name: described(fileName(), 'Unique among the folders in the same folder', 'Contracts'),
+    name: described(
+      fileName(),
+      'Unique among the folders in the same folder, with those that the caller does not see',
+      'Contracts',
+    ),
     parent_id: described(clearable(uuid()), 'The folder above; null is the root.'),
   }),
 );

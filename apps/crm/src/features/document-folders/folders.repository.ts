@@ -70,6 +70,22 @@ export const spreadRestrictions = async (db: TenantDb, id: string): Promise<void
       AND folder.restricted_by <> tree.restricted_by`);
 };
 
+/** Whether a folder, or one below it, is private and has nobody with write access, inherited or its own. */
+export const lacksWriter = async (db: TenantDb, id: string): Promise<boolean> => {
+  const tenant = sql`${db.tenantId}::uuid`;
+  const found = await db.query(sql`
+    WITH RECURSIVE ${subtree(db, id)}
+    SELECT folder.id FROM tenant_crm.document_folders AS folder JOIN tree ON tree.id = folder.id
+    WHERE folder.tenant_id = ${tenant} AND folder.deleted_at IS NULL AND folder.restricted_by <> '{}'
+      AND NOT EXISTS (
+        SELECT FROM tenant_crm.document_folder_members AS member
+        WHERE member.tenant_id = ${tenant} AND member.folder_id = ANY(folder.restricted_by)
+          AND member.access = 'write'
+      )
+    LIMIT 1`);
+  return found.length > 0;
+};
+
 const inFolder = { documents: raw('folder_id'), document_folders: raw('parent_id') } as const;
 
 /** Whether a folder contains nothing that is not deleted. */

@@ -24,7 +24,7 @@ export const folderRoutes = (
     updateDocumentFolder: routes.update({
       description:
         'Another `parent_id` moves the folder, which needs write access on both sides. Fields that are left out do not change.',
-      problems: denied,
+      problems: memberProblems,
     }),
 
     deleteDocumentFolder: route({
@@ -48,7 +48,7 @@ export const folderRoutes = (
     }),
 
     restoreDocumentFolder: routes.restore({
-      problems: { ...denied, 409: 'The folder above is deleted' },
+      problems: { ...denied, 409: 'The folder above is deleted, or another folder has the name' },
     }),
     listDocumentFolderHistory: routes.history(),
 

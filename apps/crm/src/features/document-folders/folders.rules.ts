@@ -2,14 +2,8 @@ import { HttpError, invalidField } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
-import { isLive, requireTreeWritable, requireWritable } from './folders.access.ts';
-import {
-  isEmpty,
-  isWithin,
-  restoreContents,
-  restrictionsOf,
-  spreadRestrictions,
-} from './folders.repository.ts';
+import { isLive, requireTreeWritable, requireWritable, updateAccess } from './folders.access.ts';
+import { isEmpty, isWithin, restoreContents, restrictionsOf } from './folders.repository.ts';
 
 interface FolderState {
   readonly id: string;
@@ -84,7 +78,7 @@ export const followFolder = async ({
   readonly action: string;
   readonly before: FolderState | undefined;
 }): Promise<void> => {
-  if (before && row.parent_id !== before.parent_id) await spreadRestrictions(db, row.id);
+  if (before && row.parent_id !== before.parent_id) await updateAccess(db, row.id);
   if (action !== 'restore') return;
   // Only now is the row live, so that its own members count.
   await requireWritable(db, caller, row.id);

@@ -302,3 +302,56 @@ test('Lists show what is in a folder or in the root', async () => {
   expect(names((await get(`${documentsPath}?folder_id=${top}`)).body)).toEqual(['in.txt']);
   expect(names((await get(`${documentsPath}?in_root=true`)).body)).toEqual(['root.txt']);
 });
+
+describe('A private folder keeps somebody with write access', () => {
+  /** A private folder, whose creator may write, with a folder below it that has only a reader of its own. */
+  const nested = async () => {
+    const top = await folder('Top');
+    const { userId } = newUser();
+    await share(top, userId);
+    const below = await folder('Below', top);
+    await share(below, newUser().userId);
+    return { top, below, reader: userId };
+  };
+
+  test('when it is moved away from the folder above', async () => {
+    const { below } = await nested();
+    const { body } = await put(`${foldersPath}/${below}`, { parent_id: null }).expect(409);
+    expect(body.error).toBe('conflict');
+    await post(`${documentsPath}/move`, { folder_ids: [below], folder_id: null }).expect(409);
+    await share(below, newUser().userId, 'write');
+    await put(`${foldersPath}/${below}`, { parent_id: null }).expect(200);
+  });
+
+  test('when the folder above loses its members', async () => {
+    const { top, below, reader } = await nested();
+    await remove(`${foldersPath}/${top}/members/${reader}`).expect(204);
+    const { body } = await get(`${foldersPath}/${top}/members`).expect(200);
+    const last = `${foldersPath}/${top}/members/${body.data[0].user_id}`;
+    await remove(last).expect(409);
+    await remove(`${foldersPath}/${below}`).expect(204);
+    await remove(last).expect(204);
+  });
+});
+
+test('Errors of a move name the item in the body', async () => {
+  const [a, b] = [await folder('A'), await folder('B')];
+  await folder('A', b);
+  const move = (folder_ids: string[], folder_id: string) =>
+    post(`${documentsPath}/move`, { folder_ids, folder_id }).expect(422);
+  const into = await move([a], a);
+  expect(into.body.errors).toEqual({
+    'folder_ids.0': ['folder_ids.0: parent_id must not be the folder itself or a folder below it'],
+  });
+  expect(Object.keys((await move([a], b)).body.errors)).toEqual(['folder_ids.0']);
+});
+
+test('A folder whose name another one has by now is not restored: 409', async () => {
+  const id = await folder('A');
+  await remove(`${foldersPath}/${id}`).expect(204);
+  const other = await folder('A');
+  const { body } = await post(`${foldersPath}/${id}/restore`).expect(409);
+  expect(body).toMatchObject({ error: 'conflict', message: expect.stringContaining('Rename') });
+  await put(`${foldersPath}/${other}`, { name: 'B' }).expect(200);
+  await post(`${foldersPath}/${id}/restore`).expect(200);
+});

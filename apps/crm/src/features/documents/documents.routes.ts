@@ -1,37 +1,14 @@
-import {
-  described,
-  list,
-  nullable,
-  optional,
-  shape,
-  text,
-  uuid,
-  withDefault,
-} from '@tessera/fields';
+import { described, list, nullable, shape, uuid, withDefault } from '@tessera/fields';
 import { type Exports, fileBody, fileResponse, type RouteTable } from '@tessera/http-kit';
-import { fileName, safeName } from '../../files/file-names.ts';
 import { record, route } from '../../http.ts';
 import { createFrame } from '../../records/route-frame.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { acceptedVersions, changeProblems, tagged } from '../../records/versions.ts';
 import { documentFolder } from '../document-folders/folders.kind.ts';
+import { DocumentForm, newDocument } from './document-form.ts';
 import { document } from './documents.kind.ts';
 import type { DocumentService } from './documents.service.ts';
 import { documentVersion } from './versions.kind.ts';
-
-const Form = shape({
-  name: described(optional(fileName()), 'Default: the name of the file'),
-  folder_id: described(optional(uuid()), 'The folder; without it, the document is in the root.'),
-  description: optional(text(10_000)),
-  tags: described(optional(text(5000)), 'Separated by commas', 'offer, 2026'),
-});
-
-const MAX_TAGS = 50;
-
-const tagsOf = (given = ''): string[] =>
-  [...new Set(given.split(',').map((tag) => [...tag.trim()].slice(0, 100).join('')))]
-    .filter((tag) => tag !== '')
-    .slice(0, MAX_TAGS);
 
 const ids = (description: string) =>
   described(withDefault(list(uuid(), { max: 100 }), []), description);
@@ -80,24 +57,21 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
       permission: 'documents.create',
       method: 'post',
       summary: 'Upload a document',
-      body: fileBody({ types: ANY, maxBytes, fields: Form }),
+      body: fileBody({ types: ANY, maxBytes, fields: DocumentForm }),
       responses: { 201: record(document.answer) },
       responseHeaders: { 201: ['ETag', 'Location'] },
       problems: uploadProblems,
-      handler: async ({ caller, body, req, reply }) => {
+      isIdempotent: true,
+      handler: async ({ caller, body, req, reply, commitUpload }) => {
         const { content, type, name, announcedSize, fields } = body;
-        const created = await service.create(
-          caller,
-          {
-            name: fields.name ?? safeName(name),
-            folder_id: fields.folder_id ?? null,
-            description: fields.description ?? null,
-            tags: tagsOf(fields.tags),
-          },
-          { content, type, announcedSize },
+        const sent = { content, type, announcedSize };
+        return service.create(caller, newDocument(fields, name), sent, (save, discard) =>
+          commitUpload(async () => {
+            const created = await save();
+            const location = `${req.originalUrl.split('?', 1)[0]}/${created.id}`;
+            return reply(201, { data: created.answer }, { ...tagged(created), Location: location });
+          }, discard),
         );
-        const location = `${req.originalUrl.split('?', 1)[0]}/${created.id}`;
-        return reply(201, { data: created.answer }, { ...tagged(created), Location: location });
       },
     }),
 
@@ -111,7 +85,7 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
         'Moves all of them or none. Needs write access to the folders that they are in and to the one that they move to; moving folders also needs `document_folders.update`.',
       body: MoveInput,
       responses: { 200: record(Moved) },
-      problems: denied,
+      problems: { ...denied, 409: 'Nobody would be left who may change one of the folders' },
       handler: async ({ caller, body, reply }) =>
         reply(200, { data: await service.move(caller, body) }),
     }),
@@ -140,17 +114,17 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
       requestHeaders: ['If-Match'],
       responseHeaders: { 200: ['ETag'] },
       problems: uploadProblems,
-      handler: async ({
-        caller,
-        params: { id },
-        body: { content, type, announcedSize },
-        req,
-        reply,
-      }) => {
-        const accepted = acceptedVersions(req.get('If-Match'));
+      isIdempotent: true,
+      handler: async ({ caller, params: { id }, body, req, reply, commitUpload }) => {
+        const change = { id, versions: acceptedVersions(req.get('If-Match')) };
+        const { content, type, announcedSize } = body;
         const sent = { content, type, announcedSize };
-        const changed = await service.addVersion(caller, id, sent, accepted);
-        return reply(200, { data: changed.answer }, tagged(changed));
+        return service.addVersion(caller, change, sent, (save, discard) =>
+          commitUpload(async () => {
+            const changed = await save();
+            return reply(200, { data: changed.answer }, tagged(changed));
+          }, discard),
+        );
       },
     }),
 
@@ -169,20 +143,19 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
       requestHeaders: ['If-Match'],
       responseHeaders: { 201: ['ETag', 'Location'] },
       problems: uploadProblems,
-      handler: async ({
-        caller,
-        params: { id },
-        body: { content, type, announcedSize },
-        req,
-        reply,
-      }) => {
-        const accepted = acceptedVersions(req.get('If-Match'));
+      isIdempotent: true,
+      handler: async ({ caller, params: { id }, body, req, reply, commitUpload }) => {
+        const change = { id, versions: acceptedVersions(req.get('If-Match')) };
+        const { content, type, announcedSize } = body;
         const sent = { content, type, announcedSize };
-        const { answer } = await service.addVersion(caller, id, sent, accepted);
-        const number = String(answer.current_version);
-        const added = await service.versions.within(id).get(caller, number);
-        const location = `${req.originalUrl.split('?', 1)[0]}/${number}`;
-        return reply(201, { data: added.answer }, { ...tagged(added), Location: location });
+        return service.addVersion(caller, change, sent, (save, discard) =>
+          commitUpload(async () => {
+            const number = String((await save()).answer.current_version);
+            const added = await service.versions.within(id).get(caller, number);
+            const location = `${req.originalUrl.split('?', 1)[0]}/${number}`;
+            return reply(201, { data: added.answer }, { ...tagged(added), Location: location });
+          }, discard),
+        );
       },
     }),
 
@@ -199,7 +172,11 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
       responses: { 200: record(document.answer) },
       requestHeaders: ['If-Match'],
       responseHeaders: { 200: ['ETag'] },
-      problems: { ...changeProblems, ...denied },
+      problems: {
+        ...changeProblems,
+        ...denied,
+        413: 'The quota does not have room for the content once more',
+      },
       handler: async ({ caller, params: { id, number }, req, reply }) => {
         const accepted = acceptedVersions(req.get('If-Match'));
         const changed = await service.restoreVersion(caller, id, Number(number), accepted);

@@ -7,7 +7,7 @@ import {
 import { shape, uuid } from '@tessera/fields';
 import { HttpError, invalidField, notFound, type ServedFile } from '@tessera/http-kit';
 import type { Database, TenantDb } from '../../database.ts';
-import type { Files, Upload } from '../../files/files.ts';
+import type { Files, Upload, UploadedFile } from '../../files/files.ts';
 import { requireServable } from '../../files/scan-status.ts';
 import type { Caller } from '../../http.ts';
 import type { AnswerOf } from '../../records/kind.ts';
@@ -15,6 +15,7 @@ import type { Versioned } from '../../records/records.ts';
 import { createRecords } from '../../records/records.ts';
 import { requirePermission } from '../../records/require-permission.ts';
 import { lockUntilEnd } from '../../records/transaction-lock.ts';
+import { preconditionFailed } from '../../records/versions.ts';
 import { type FolderMembers, folderMember } from '../document-folders/folder-members.kind.ts';
 import { requireWritable, underTreeLock } from '../document-folders/folders.access.ts';
 import { type DocumentFolders, documentFolder } from '../document-folders/folders.kind.ts';
@@ -37,6 +38,30 @@ export interface SentFile extends Upload {
   readonly type: string;
 }
 
+/** What is known of a new document besides its file. */
+export type NewDocument = Pick<DocumentAnswer, 'name' | 'folder_id' | 'description' | 'tags'>;
+
+/** Which document gets a version. */
+export interface VersionChange {
+  readonly id: string;
+  /** The versions of the record that the caller accepts; any version if undefined. */
+  readonly versions?: readonly number[] | undefined;
+}
+
+/** A stored file with the type of its content. */
+export interface StoredUpload {
+  readonly file: UploadedFile;
+  readonly type: string;
+}
+
+export type SavedDocument = Versioned<DocumentAnswer>;
+
+/** Runs `save` as a part of other work, after the upload; or `discard`, which deletes the stored file. */
+export type Saving<R> = (
+  save: () => Promise<SavedDocument>,
+  discard: () => Promise<void>,
+) => Promise<R>;
+
 /** What a move moves, and where to. */
 export interface Move {
   readonly document_ids: readonly string[];
@@ -51,18 +76,26 @@ export interface DocumentService {
   readonly folders: DocumentFolders;
   readonly folderMembers: FolderMembers;
   /** Throws 403 `folder_access_denied`, 413, and the errors of the upload. */
-  create(
-    caller: Caller,
-    fields: Pick<DocumentAnswer, 'name' | 'folder_id' | 'description' | 'tags'>,
-    sent: SentFile,
-  ): Promise<Versioned<DocumentAnswer>>;
+  create<R>(caller: Caller, fields: NewDocument, sent: SentFile, saving: Saving<R>): Promise<R>;
   /** Makes a file the current version. */
-  addVersion(
+  addVersion<R>(
     caller: Caller,
-    id: string,
+    change: VersionChange,
     sent: SentFile,
-    versions?: readonly number[],
-  ): Promise<Versioned<DocumentAnswer>>;
+    saving: Saving<R>,
+  ): Promise<R>;
+  /** Throws 403 `folder_access_denied` unless the caller may create documents in the folder. */
+  requireCreatable(caller: Caller, folderId: string | null): Promise<void>;
+  /** Throws 404, 403 or 412 unless the caller may add a version to the document. */
+  requireChangeable(caller: Caller, change: VersionChange): Promise<void>;
+  /** Creates a document from a file of `Files.store`, in a transaction. */
+  createFrom(caller: Caller, fields: NewDocument, stored: StoredUpload): Promise<SavedDocument>;
+  /** Makes a file of `Files.store` the current version, in a transaction. */
+  addVersionFrom(
+    caller: Caller,
+    change: VersionChange,
+    stored: StoredUpload,
+  ): Promise<SavedDocument>;
   /** Makes the content of an earlier version the current one, as a new version. */
   restoreVersion(
     caller: Caller,
@@ -115,17 +148,33 @@ export const purgeHandler = ({
 const lockTree = (db: TenantDb, mode: 'exclusive' | 'shared'): Promise<void> =>
   lockUntilEnd(db, `document folders ${db.tenantId}`, mode);
 
-/** A 404 for an id in a body is a 422 of its field. */
+/** Errors of an item that a body names refer to its id in the body; an item that does not exist is 422, too. */
 const named =
   (field: string) =>
   (error: unknown): never => {
-    if (!(error instanceof HttpError) || error.status !== 404) throw error;
-    throw invalidField(field, `${field} does not exist`);
+    if (!(error instanceof HttpError)) throw error;
+    if (error.status === 404) throw invalidField(field, `${field} does not exist`);
+    const [message] = Object.values(error.errors ?? {}).flat();
+    throw message === undefined ? error : invalidField(field, `${field}: ${message}`);
   };
+
+/** A name that another folder has by now is a conflict: a restoration has no fields. */
+const nameTaken = (error: unknown): never => {
+  if (!(error instanceof HttpError) || error.errors?.name === undefined) throw error;
+  throw new HttpError(409, 'conflict', 'Another folder has this name. Rename it first.');
+};
 
 export const createDocuments = ({ database, files, jobs }: Dependencies): DocumentService => {
   const documents = underTreeLock(createRecords(document, database), database, 'shared');
-  const folders = underTreeLock(createRecords(documentFolder, database), database, 'exclusive');
+  const lockedFolders = underTreeLock(
+    createRecords(documentFolder, database),
+    database,
+    'exclusive',
+  );
+  const folders: DocumentFolders = {
+    ...lockedFolders,
+    restore: (caller, ...given) => lockedFolders.restore(caller, ...given).catch(nameTaken),
+  };
   const members = underTreeLock(createRecords(folderMember, database), database, 'exclusive');
 
   const purgeLater = (db: TenantDb, id: string): Promise<unknown> =>
@@ -145,32 +194,57 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
       }),
   };
 
+  const requireCreatable = (caller: Caller, folderId: string | null): Promise<void> =>
+    requireWritable(database.forTenant(caller.tenantId), caller, folderId);
+
+  const requireChangeable = async (
+    caller: Caller,
+    { id, versions }: VersionChange,
+  ): Promise<void> => {
+    const { answer, version } = await documents.get(caller, id);
+    if (versions && !versions.includes(version)) throw preconditionFailed();
+    await requireCreatable(caller, answer.folder_id);
+  };
+
+  const createFrom = (
+    caller: Caller,
+    { name, folder_id, description, tags }: NewDocument,
+    { file, type }: StoredUpload,
+  ): Promise<SavedDocument> =>
+    documents.create(caller, { name, folder_id, description, tags, type, file, files });
+
+  const addVersionFrom = (
+    caller: Caller,
+    { id, versions }: VersionChange,
+    { file, type }: StoredUpload,
+  ): Promise<SavedDocument> => {
+    const action = { name: 'upload', rule: addVersion };
+    return documents.act(caller, id, action, { files, file, type }, versions);
+  };
+
   return {
     documents: trashed,
     folders,
     folderMembers: members,
     versions: createRecords(documentVersion, database),
 
-    async create(caller, { name, folder_id, description, tags }, { type, ...upload }) {
-      const db = database.forTenant(caller.tenantId);
+    requireCreatable,
+    requireChangeable,
+    createFrom,
+    addVersionFrom,
+
+    async create(caller, fields, { type, ...upload }, saving) {
       // Before the upload, and again in the transaction.
-      await requireWritable(db, caller, folder_id);
-      return files.store(caller.tenantId, upload, (file) =>
-        documents.create(caller, { name, folder_id, description, tags, type, file, files }),
+      await requireCreatable(caller, fields.folder_id);
+      return files.store(caller.tenantId, upload, (file, discard) =>
+        saving(() => createFrom(caller, fields, { file, type }), discard),
       );
     },
 
-    async addVersion(caller, id, { type, ...upload }, versions) {
-      const { answer } = await documents.get(caller, id);
-      await requireWritable(database.forTenant(caller.tenantId), caller, answer.folder_id);
-      return files.store(caller.tenantId, upload, (file) =>
-        documents.act(
-          caller,
-          id,
-          { name: 'upload', rule: addVersion },
-          { files, file, type },
-          versions,
-        ),
+    async addVersion(caller, change, { type, ...upload }, saving) {
+      await requireChangeable(caller, change);
+      return files.store(caller.tenantId, upload, (file, discard) =>
+        saving(() => addVersionFrom(caller, change, { file, type }), discard),
       );
     },
 

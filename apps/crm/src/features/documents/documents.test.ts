@@ -190,7 +190,8 @@ test('A file beyond the quota is a 413 that says what is left, and takes no room
   const { body } = await upload({ content: '12345678' }).expect(413);
   expect(body).toMatchObject({ error: 'storage_quota_exceeded', bytes_left: 7 });
   await upload({ content: '1234567' }).expect(201);
-  // Identical content needs no room.
+  // The same bytes are stored once, but need room for each document.
+  await upload({ content: '1' }).expect(413);
   await upload({ content: '' }).expect(201);
   expect(await usage()).toEqual({ bytes: 12, quota_bytes: 12 });
   expect((await get(documentsPath)).body.meta.total).toBe(3);
@@ -220,4 +221,77 @@ test('A deleted document is restored with its versions, or deleted for good afte
   await until(async () => (await contents(content)).length === 0);
   await until(async () => !(await fileStore.has(object)));
   await post(`${documentsPath}/${id}/restore`).expect(404);
+});
+
+describe('An upload repeated with its Idempotency-Key', () => {
+  const key = () => ({ 'Idempotency-Key': crypto.randomUUID() });
+  const abandoned = async () =>
+    (await crm().context.pool.query('SELECT id FROM tenant_crm.pending_files WHERE abandoned'))
+      .rowCount;
+
+  test('creates one document, and leaves no second file', async () => {
+    const headers = key();
+    const first = await upload({ content: 'one', headers }).expect(201);
+    const second = await upload({ content: 'one', headers }).expect(201);
+    expect(second.text).toBe(first.text);
+    expect(second.headers['idempotent-replayed']).toBe('true');
+    expect((await get(documentsPath)).body.meta.total).toBe(1);
+    await upload({ content: 'two', headers }).expect(422);
+    await until(async () => (await abandoned()) === 0);
+  });
+
+  test('makes one version of a document, sent as a form or as bytes', async () => {
+    const id = await create('one');
+    const replace = () =>
+      put(`${documentsPath}/${id}/content`, null, { 'Content-Type': 'text/plain', ...bytes });
+    const [bytes, form] = [key(), key()];
+    for (const _time of [1, 2]) await replace().send('two').expect(200);
+    const versions = `${documentsPath}/${id}/versions`;
+    for (const _time of [1, 2]) {
+      await post(versions, null, form).attach('file', Buffer.from('three'), 'x.txt').expect(201);
+    }
+    expect((await get(versions)).body.meta.total).toBe(3);
+  });
+
+  test('of simultaneous requests, one creates the document; the others get its response or 409', async () => {
+    const headers = key();
+    const sent = await Promise.all([1, 2, 3].map(() => upload({ content: 'one', headers })));
+    expect(sent.filter(({ status }) => status === 201).length).toBeGreaterThan(0);
+    for (const { status } of sent) expect([201, 409]).toContain(status);
+    expect((await get(documentsPath)).body.meta.total).toBe(1);
+    await until(async () => (await abandoned()) === 0);
+  });
+});
+
+test('An upload whose If-Match no longer holds is 412 before its file is stored', async () => {
+  const id = await create('one');
+  await put(`${documentsPath}/${id}/content`, null, {
+    'If-Match': '"7"',
+    'Content-Type': 'text/plain',
+  })
+    .send('two')
+    .expect(412);
+  expect((await get(`${documentsPath}/${id}`)).body.data.current_version).toBe(1);
+});
+
+test('Too many tags are 422 in a form as they are in JSON', async () => {
+  const tags = Array.from({ length: 51 }, (_, number) => `t${number}`).join(',');
+  const { body } = await upload({ fields: { tags } }).expect(422);
+  expect(body.errors).toEqual({ tags: [expect.any(String)] });
+  await upload({ fields: { tags: 'x'.repeat(101) } }).expect(422);
+});
+
+test('Restoring a version needs room in the quota', async () => {
+  const { pool } = crm().context;
+  const id = await create('12345678');
+  await putContent(id, '1').expect(200);
+  const find = 'SELECT tenant_id FROM tenant_crm.documents WHERE id = $1';
+  const { tenant_id: tenantId } = (await pool.query(find, [id])).rows[0];
+  await crm()
+    .http.put('/api/crm/system/storage-quota')
+    .set({ ...crm().system(), 'x-tenant-id': tenantId })
+    .send({ quota_bytes: 16 })
+    .expect(200);
+  const { body } = await post(`${documentsPath}/${id}/versions/1/restore`).expect(413);
+  expect(body).toMatchObject({ error: 'storage_quota_exceeded', bytes_left: 7 });
 });

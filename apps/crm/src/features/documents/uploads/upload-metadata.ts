@@ -1,0 +1,36 @@
+import { type Out, readTexts, validate } from '@tessera/fields';
+import { validationFailed } from '@tessera/http-kit';
+import { DocumentForm, newDocument } from '../document-form.ts';
+import type { NewDocument } from '../documents.service.ts';
+import type { UploadMetadata } from './uploads.repository.ts';
+
+/** What tus clients send besides: the name and the type of the file, and what they know of its place. */
+const FILE = ['filename', 'filetype', 'type', 'relativePath'];
+
+const textsOf = (metadata: UploadMetadata): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(metadata).flatMap(([name, value]) =>
+      value === null || value === '' || FILE.includes(name) ? [] : [[name, value]],
+    ),
+  );
+
+/** The fields of the new document that an upload describes. Throws 422 for unknown and invalid ones. */
+export const documentOf = (metadata: UploadMetadata): NewDocument => {
+  const result = validate(
+    DocumentForm,
+    readTexts(DocumentForm, textsOf(metadata)),
+    'Upload-Metadata',
+  );
+  if (!result.ok) throw validationFailed(result.errors);
+  return newDocument(result.value as Out<typeof DocumentForm>, metadata.filename ?? null);
+};
+
+/** A version has only a file: throws 422 for anything else. */
+export const refuseFields = (metadata: UploadMetadata): void => {
+  const names = Object.keys(metadata).filter((name) => !FILE.includes(name));
+  if (names.length === 0) return;
+  throw validationFailed(Object.fromEntries(names.map((name) => [name, [`${name} is not known`]])));
+};
+
+/** The media type that the client declared for the file. */
+export const declaredType = ({ filetype, type }: UploadMetadata): string => filetype ?? type ?? '';

@@ -1,0 +1,220 @@
+import { described, shape, time, uuid } from '@tessera/fields';
+import { empty, fileBody, type RouteTable } from '@tessera/http-kit';
+import { record, route } from '../../../http.ts';
+import { type TusResponse, tusProtocol } from './tus.ts';
+import { uploadBusy, uploadExpired } from './upload-errors.ts';
+import { UPLOAD_MS, type UploadAddress, type Uploads } from './uploads.service.ts';
+
+const Created = shape({
+  id: uuid(),
+  expires_at: described(time(), 'When it is deleted if it is unfinished'),
+});
+
+/** The media type of the bytes of a PATCH. */
+const PART = 'application/offset+octet-stream';
+
+const VERSION = { 'Tus-Resumable': '1.0.0' } as const;
+
+const missing = 'The upload does not exist, or belongs to somebody else';
+const problems = {
+  403: 'The caller lacks the permission, or write access to the folder',
+  404: missing,
+  412: '`Tus-Resumable` is not 1.0.0; the response names the supported versions in `Tus-Version`',
+};
+
+/** How long an upload waits, for descriptions. */
+const HOURS = UPLOAD_MS / 3_600_000;
+
+/** What differs between uploads of new documents and of versions. */
+interface Target {
+  readonly path: string;
+  readonly permission: 'documents.create' | 'documents.update';
+  /** Of the operation ids, such as `DocumentUpload`. */
+  readonly name: string;
+  readonly subject: string;
+  readonly metadata: string;
+}
+
+/** What the routes of uploads use. */
+interface Dependencies {
+  readonly uploads: Uploads;
+  /** The largest file in bytes. */
+  readonly maxBytes: number;
+}
+
+const routesOf = (
+  { path, permission, name, subject, metadata }: Target,
+  { uploads, maxBytes }: Dependencies,
+): RouteTable => {
+  const exchange = tusProtocol(uploads, maxBytes);
+  const isVersion = path.includes('{id}');
+  const parent = isVersion ? { id: uuid() } : {};
+  const one = shape({ ...parent, upload_id: uuid() });
+  const documentOf = (params: object): string | null => (params as { id?: string }).id ?? null;
+  const guarded = { permission, resource: 'document', headers: VERSION } as const;
+
+  /** The response to a request for one upload, with the document once it is finished. */
+  const withDocument = async (
+    { headers }: TusResponse,
+    address: UploadAddress,
+  ): Promise<Record<string, string>> => {
+    const { result_id: documentId } = await uploads.find(address);
+    return documentId === null
+      ? { ...headers }
+      : Object.assign({}, headers, { 'Document-Id': documentId });
+  };
+
+  return {
+    [`create${name}`]: route({
+      ...guarded,
+      method: 'post',
+      path,
+      summary: `Begin a resumable upload of ${subject}`,
+      description: `The creation of the tus protocol 1.0 (https://tus.io). ${metadata} What has arrived is deleted after ${HOURS} hours unless the upload is finished.`,
+      params: shape(parent),
+      responses: { 201: record(Created) },
+      requestHeaders: ['Tus-Resumable', 'Upload-Length', 'Upload-Defer-Length', 'Upload-Metadata'],
+      responseHeaders: { 201: ['Location', 'Upload-Expires'], 412: ['Tus-Version'] },
+      problems: {
+        ...problems,
+        413: 'The file is larger than the limit, or than what the quota has left',
+      },
+      // The headers are no part of what a key identifies, and an unused upload expires.
+      isIdempotent: false,
+      handler: async ({ caller, params, req, reply }) => {
+        const of = { caller, documentId: documentOf(params) };
+        const header = (key: string) => req.get(key);
+        const { id, headers } = await exchange({ method: 'POST', header, of });
+        const { expires_at } = await uploads.find({ caller, documentId: of.documentId, id });
+        const location = `${req.originalUrl.split('?', 1)[0]}/${id}`;
+        return reply(201, { data: { id, expires_at } }, { ...headers, Location: location });
+      },
+    }),
+
+    [`get${name}`]: route({
+      ...guarded,
+      method: 'head',
+      path: `${path}/{upload_id}`,
+      summary: `How much of ${subject} has arrived`,
+      params: one,
+      responses: { 200: empty },
+      requestHeaders: ['Tus-Resumable'],
+      responseHeaders: {
+        200: [
+          'Upload-Offset',
+          'Upload-Length',
+          'Upload-Defer-Length',
+          'Upload-Metadata',
+          'Document-Id',
+        ],
+        412: ['Tus-Version'],
+      },
+      problems: {
+        ...problems,
+        410: { description: 'The upload has expired', error: uploadExpired },
+      },
+      handler: async ({ caller, params, req, reply }) => {
+        const address = { caller, documentId: documentOf(params), id: params.upload_id };
+        const header = (key: string) => req.get(key);
+        const response = await exchange({ method: 'HEAD', header, of: address, id: address.id });
+        return reply(200, await withDocument(response, address));
+      },
+    }),
+
+    [`update${name}`]: route({
+      ...guarded,
+      method: 'patch',
+      path: `${path}/{upload_id}`,
+      summary: `Send bytes of ${subject}`,
+      description:
+        'The bytes belong at `Upload-Offset`, which must be the number of bytes that have arrived. The last ones complete the upload; `Document-Id` is the document. What arrives before a connection breaks is kept.',
+      params: one,
+      body: fileBody({ types: [PART], maxBytes, isPart: true }),
+      responses: { 204: empty },
+      requestHeaders: ['Tus-Resumable', 'Upload-Offset', 'Upload-Length'],
+      responseHeaders: {
+        204: ['Upload-Offset', 'Upload-Expires', 'Document-Id'],
+        412: ['Tus-Version'],
+      },
+      problems: {
+        ...problems,
+        409: 'The upload does not have as many bytes as `Upload-Offset` says, or the document conflicts with another one',
+        410: { description: 'The upload has expired', error: uploadExpired },
+        413: 'The file is larger than announced, than the limit, or than what the quota has left',
+        423: { description: 'Another request is completing the upload', error: uploadBusy },
+      },
+      handler: async ({ caller, params, body: { content }, req, reply }) => {
+        const address = { caller, documentId: documentOf(params), id: params.upload_id };
+        const header = (key: string) => req.get(key);
+        const response = await exchange({
+          method: 'PATCH',
+          header,
+          of: address,
+          id: address.id,
+          content,
+        });
+        return reply(204, await withDocument(response, address));
+      },
+    }),
+
+    [`delete${name}`]: route({
+      ...guarded,
+      method: 'delete',
+      path: `${path}/{upload_id}`,
+      summary: `Give up a resumable upload of ${subject}`,
+      params: one,
+      responses: { 204: empty },
+      requestHeaders: ['Tus-Resumable'],
+      responseHeaders: { 412: ['Tus-Version'] },
+      problems: { ...problems, 409: 'The upload is finished' },
+      handler: async ({ caller, params, req, reply }) => {
+        const address = { caller, documentId: documentOf(params), id: params.upload_id };
+        const header = (key: string) => req.get(key);
+        await exchange({ method: 'DELETE', header, of: address, id: address.id });
+        return reply(204);
+      },
+    }),
+  };
+};
+
+/** Resumable uploads of new documents and of versions. */
+export const uploadRoutes = (dependencies: Dependencies): RouteTable => {
+  const { uploads, maxBytes } = dependencies;
+  return {
+    getUploadOptions: route({
+      method: 'options',
+      path: '/documents/uploads',
+      permission: 'public',
+      summary: 'What resumable uploads support',
+      responses: { 204: empty },
+      headers: VERSION,
+      responseHeaders: { 204: ['Tus-Version', 'Tus-Extension', 'Tus-Max-Size'] },
+      handler: async ({ reply }) => {
+        const request = { method: 'OPTIONS', header: () => undefined, of: undefined };
+        const { headers } = await tusProtocol(uploads, maxBytes)(request);
+        return reply(204, headers);
+      },
+    }),
+    ...routesOf(
+      {
+        path: '/documents/uploads',
+        permission: 'documents.create',
+        name: 'DocumentUpload',
+        subject: 'a document',
+        metadata:
+          '`Upload-Metadata` can have `filename`, and `name`, `folder_id`, `description` and `tags` as `POST /documents` takes them.',
+      },
+      dependencies,
+    ),
+    ...routesOf(
+      {
+        path: '/documents/{id}/uploads',
+        permission: 'documents.update',
+        name: 'VersionUpload',
+        subject: 'a version of a document',
+        metadata: '`Upload-Metadata` can have `filename` and `filetype`.',
+      },
+      dependencies,
+    ),
+  };
+};
