@@ -25,6 +25,7 @@ import { startEventExpiry } from './features/chat/streams/expired-events.ts';
 import { startValueRemoval } from './features/custom-fields/value-removal.ts';
 import { startFailureExpiry } from './features/imports/failure-expiry.ts';
 import { openFileStore } from './files/store.ts';
+import { startFileSweep } from './files/sweep.ts';
 import type { CrmPermission } from './http.ts';
 import { startKeyExpiry } from './idempotency/expired-keys.ts';
 import { prepareTenantRole, TENANT_ROLE } from './row-level-security.ts';
@@ -105,6 +106,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   let valueRemoval: PeriodicWork | undefined;
   let failureExpiry: PeriodicWork | undefined;
   let eventExpiry: PeriodicWork | undefined;
+  let fileSweep: PeriodicWork | undefined;
   return {
     config,
     logger,
@@ -132,11 +134,16 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       valueRemoval = startValueRemoval(database, logger);
       failureExpiry = startFailureExpiry(database, logger);
       eventExpiry = startEventExpiry(database.pool, logger);
+      fileSweep = startFileSweep(
+        { database, store: fileStore, jobs: queue, logger },
+        metrics.registry,
+      );
       chatStreams.start();
     },
 
     async stop() {
       await chatStreams.stop();
+      await fileSweep?.stop();
       await eventExpiry?.stop();
       await failureExpiry?.stop();
       await valueRemoval?.stop();

@@ -51,6 +51,8 @@ export const advisoryLocks = {
   valueRemoval: 0x1de1,
   /** One replica deletes expired chat events. */
   chatEvents: 0x1de2,
+  /** One replica compares the file store with the tables. */
+  fileSweep: 0x1de4,
 } as const;
 
 export const migrations = new URL('../prisma/migrations', import.meta.url);

@@ -58,14 +58,17 @@ export async function* encrypt(
   }
 }
 
+/** The size of an encrypted file in bytes. */
+export const sealedSize = (size: number): number => size + (lastChunkOf(size) + 1) * TAG;
+
 /** The range of an encrypted file that has a range of the file of `size` bytes. */
 export const sealedRange = ({ start, end }: ByteRange, size: number): ByteRange => {
   const last = Math.min(Math.floor(end / CHUNK), lastChunkOf(size));
-  return { start: Math.floor(start / CHUNK) * SEALED_CHUNK, end: (last + 1) * SEALED_CHUNK - 1 };
+  return {
+    start: Math.floor(start / CHUNK) * SEALED_CHUNK,
+    end: Math.min((last + 1) * SEALED_CHUNK, sealedSize(size)) - 1,
+  };
 };
-
-/** The size of an encrypted file in bytes. */
-export const sealedSize = (size: number): number => size + (lastChunkOf(size) + 1) * TAG;
 
 /** Which part of a file is decrypted. */
 interface Part {
@@ -81,6 +84,7 @@ export async function* decrypt(
   { range: { start, end }, size }: Part,
 ): AsyncGenerator<Buffer> {
   const last = lastChunkOf(size);
+  const wanted = Math.min(Math.floor(end / CHUNK), last);
   let index = Math.floor(start / CHUNK);
   for await (const { piece } of piecesOf(sealed, SEALED_CHUNK)) {
     const text = piece.subarray(0, -TAG);
@@ -91,4 +95,5 @@ export async function* decrypt(
     yield plain.subarray(Math.max(0, start - offset), Math.max(0, end + 1 - offset));
     index += 1;
   }
+  if (index <= wanted) throw new Error('The encrypted file was cut off.');
 }

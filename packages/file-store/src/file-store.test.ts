@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { createVault } from '@tessera/vault';
-import { CHUNK, sealedSize } from './encryption.ts';
+import { CHUNK, decrypt, encrypt, sealedSize } from './encryption.ts';
 import { createFileStore, type FileContent } from './file-store.ts';
 import { createFolderStore } from './folder-store.ts';
 import { type ObjectId, objectPath } from './object-store.ts';
@@ -80,7 +81,27 @@ test('A file that was changed, cut off or reordered on the disk does not decrypt
   }
   await writeFile(pathOf(file), stored);
   await truncate(pathOf(file), 2 * size);
+  await expect(files.get(file)).rejects.toThrow('cut off');
   await expect(files.get({ ...file, size: 2 * CHUNK }).then(bytesOf)).rejects.toThrow();
+  // Whatever the store says of its size.
+  const key = randomBytes(32);
+  const content = randomBytes(2 * CHUNK);
+  const [first = Buffer.alloc(0)] = await Readable.from(encrypt(inParts(content), key)).toArray();
+  const cutOff = decrypt(inParts(first), key, { range: { start: 0, end: 2 }, size: 2 * CHUNK });
+  expect(await Readable.from(cutOff).toArray()).toHaveLength(1);
+  const range = { start: 0, end: CHUNK };
+  const further = decrypt(inParts(first), key, { range, size: 2 * CHUNK });
+  await expect(Readable.from(further).toArray()).rejects.toThrow('cut off');
+});
+
+test('A file that was stored without encryption and was cut off is an error', async () => {
+  const plain = createFileStore(createFolderStore(folder), undefined);
+  await plain.prepare();
+  const object = newObject();
+  const { size, sealedKey } = await plain.put(object, inParts(Buffer.from('abc')), { maxBytes: 9 });
+  await truncate(pathOf(object), 2);
+  const { tenantId, id } = object;
+  await expect(plain.get({ tenantId, id, size, sealedKey })).rejects.toThrow('cut off');
 });
 
 test('A file opens with its own key only, and with every key that is configured', async () => {

@@ -2,7 +2,14 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Vault } from '@tessera/vault';
 import { decrypt, encrypt, sealedRange, sealedSize } from './encryption.ts';
-import type { ByteRange, ObjectId, ObjectPage, ObjectStore, PageOptions } from './object-store.ts';
+import type {
+  ByteRange,
+  ObjectId,
+  ObjectPage,
+  ObjectStore,
+  PageOptions,
+  StoredObject,
+} from './object-store.ts';
 
 /** What is known of a file once it is stored. */
 export interface StoredFile {
@@ -42,10 +49,12 @@ export interface FileStore {
     options: { readonly maxBytes: number },
   ): Promise<StoredFile>;
   /**
-   * Opens a file, or a range of it within its size. Rejects with `ObjectMissing`; the stream fails if the content of
-   * an encrypted file was changed.
+   * Opens a file, or a range of it within its size. Rejects with `ObjectMissing`, and with `ObjectTruncated` if the file
+   * was cut off; the stream fails if the content of an encrypted file was changed.
    */
   get(file: FileContent, range?: ByteRange): Promise<Readable>;
+  /** See `ObjectStore.head`. */
+  head(object: ObjectId): Promise<StoredObject | undefined>;
   /** Whether the store has the file. */
   has(object: ObjectId): Promise<boolean>;
   /** Whether the store has the file, with as many bytes as it must have. Does not read them. */
@@ -58,6 +67,10 @@ export interface FileStore {
   listUnfinished(options: PageOptions): Promise<ObjectPage>;
 }
 
+/** The size of the object of a file of `size` bytes. */
+export const storedSize = (size: number, isEncrypted: boolean): number =>
+  isEncrypted ? sealedSize(size) : size;
+
 /** The purpose for which a vault seals the key of a file. */
 export const fileKeyPurpose = (id: string): string => `file ${id}`;
 
@@ -65,6 +78,7 @@ export const fileKeyPurpose = (id: string): string => `file ${id}`;
 export const createFileStore = (objects: ObjectStore, vault: Vault | undefined): FileStore => ({
   prepare: () => objects.prepare(),
   delete: (object) => objects.delete(object),
+  head: (object) => objects.head(object),
   list: (options) => objects.list(options),
   listUnfinished: (options) => objects.listUnfinished(options),
 
@@ -103,7 +117,7 @@ export const createFileStore = (objects: ObjectStore, vault: Vault | undefined):
 
   async isIntact({ tenantId, id, size, sealedKey }) {
     const found = await objects.head({ tenantId, id });
-    return found?.size === (sealedKey ? sealedSize(size) : size);
+    return found?.size === storedSize(size, sealedKey !== null);
   },
 
   async has(object) {

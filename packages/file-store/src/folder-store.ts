@@ -6,6 +6,7 @@ import {
   type ObjectId,
   ObjectMissing,
   type ObjectStore,
+  ObjectTruncated,
   objectAt,
   objectPath,
   type StoredObject,
@@ -114,6 +115,10 @@ export const createFolderStore = (folder: string): ObjectStore => {
       try {
         await requireDirectories(paths);
         const handle = await open(paths.file, constants.O_RDONLY | constants.O_NOFOLLOW);
+        if (range && range.end >= (await handle.stat()).size) {
+          await handle.close();
+          throw new ObjectTruncated(object);
+        }
         return handle.createReadStream({ start: range?.start, end: range?.end });
       } catch (error) {
         throw isMissing(error) ? new ObjectMissing(object) : error;

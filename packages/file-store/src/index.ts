@@ -5,6 +5,7 @@ export {
   FileTooLarge,
   fileKeyPurpose,
   type StoredFile,
+  storedSize,
 } from './file-store.ts';
 export { createFolderStore } from './folder-store.ts';
 export {
@@ -13,6 +14,7 @@ export {
   ObjectMissing,
   type ObjectPage,
   type ObjectStore,
+  ObjectTruncated,
   objectAt,
   objectPath,
   type PageOptions,

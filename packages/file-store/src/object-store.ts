@@ -47,7 +47,10 @@ export interface ObjectStore {
    * throws, this rejects with its error and nothing remains. Rejects if the object exists, and with `StoreFull`.
    */
   write(object: ObjectId, content: AsyncIterable<Uint8Array>): Promise<void>;
-  /** Opens an object, or a range of it. Rejects with `ObjectMissing` if there is none. */
+  /**
+   * Opens an object, or a range of it. Rejects with `ObjectMissing` if there is none, and with `ObjectTruncated` if it
+   * ends before the range.
+   */
   read(object: ObjectId, range?: ByteRange): Promise<Readable>;
   /** Undefined if there is no such object. */
   head(object: ObjectId): Promise<StoredObject | undefined>;
@@ -63,6 +66,13 @@ export interface ObjectStore {
 export class StoreFull extends Error {
   constructor(cause: unknown) {
     super('The file store is full.', { cause });
+  }
+}
+
+/** An object has fewer bytes than it must have. */
+export class ObjectTruncated extends Error {
+  constructor({ tenantId, id }: ObjectId) {
+    super(`The object ${id} of the tenant ${tenantId} was cut off.`);
   }
 }
 

@@ -7,6 +7,7 @@ import {
   ObjectMissing,
   type ObjectPage,
   type ObjectStore,
+  ObjectTruncated,
   objectAt,
   objectPath,
   type StoredObject,
@@ -136,10 +137,14 @@ export const createS3Store = (options: S3Options): ObjectStore => {
     async read(object, range) {
       const key = keyOf(object);
       try {
-        const { Body } = await get(key, range);
-        if (Body instanceof Readable) return Body;
-        throw new Error('The file store has sent no content.');
+        const { Body, ContentLength } = await get(key, range);
+        if (!(Body instanceof Readable)) throw new Error('The file store has sent no content.');
+        if (!range || ContentLength === range.end - range.start + 1) return Body;
+        Body.destroy();
+        throw new ObjectTruncated(object);
       } catch (error) {
+        // The range begins after the end.
+        if (statusOf(error) === 416) throw new ObjectTruncated(object);
         throw isMissing(error) ? new ObjectMissing(object) : error;
       }
     },

@@ -6,14 +6,16 @@ import { createVault, reseal } from '@tessera/vault';
 import type { Command } from 'commander';
 import type { Pool } from 'pg';
 import { type Config, readConfig } from '../config.ts';
-import { createDatabase, JOB_SCHEMA, migrations } from '../database.ts';
+import { createDatabase, type Database, JOB_SCHEMA, migrations } from '../database.ts';
 import { fileScanJob } from '../files/processing.ts';
+import { checkFiles } from './check-files.ts';
 import { enqueueScans } from './scan-files.ts';
 import { sealedColumns } from './sealed-columns.ts';
 
 /** What the commands use. */
 interface Session {
   readonly config: Config;
+  readonly database: Database;
   readonly pool: Pool;
 }
 
@@ -25,7 +27,7 @@ const withSession = async <T>(work: (session: Session) => Promise<T>): Promise<T
   await migrate(config.database.directUrl, migrations);
   const database = createDatabase(config.database, openLogger());
   try {
-    return await work({ config, pool: database.pool });
+    return await work({ config, database, pool: database.pool });
   } finally {
     await database.close();
   }
@@ -93,6 +95,21 @@ export const createProgram = (print: (text: string) => void): Command => {
         return withQueue(session, (queue) => enqueueScans(session.pool, queue, all));
       }),
     );
+  program
+    .command('check-files')
+    .description(
+      'compare the stored files with the database, and list files that are missing or damaged',
+    )
+    .addHelpText(
+      'after',
+      [
+        '\nChanges nothing. The service itself makes the same comparison every six hours and deletes objects',
+        'that no row refers to once they are a day old. A missing file is repaired by restoring its object',
+        'from a backup, or by uploading the same file again.',
+        '\nExamples:\n  $ crm-admin check-files',
+      ].join('\n'),
+    )
+    .action(() => run(({ config, database }) => checkFiles(config, database)));
   addJobCommands(program, (work) => run((session) => withQueue(session, work)));
   return program;
 };

@@ -51,7 +51,8 @@ export const insertPending = async (db: TenantDb, id: string, expiresAt: Date): 
 export const insertAbandoned = async (db: TenantDb, id: string): Promise<void> => {
   await db.query(sql`
     INSERT INTO tenant_crm.pending_files (tenant_id, id, abandoned, expires_at)
-    VALUES (${db.tenantId}::uuid, ${id}::uuid, true, ${new Date()})`);
+    VALUES (${db.tenantId}::uuid, ${id}::uuid, true, ${new Date()})
+    ON CONFLICT DO NOTHING`);
 };
 
 /** Notes that a pending object is to be deleted; false if it is not pending. */
@@ -95,7 +96,8 @@ export const addContent = async (db: TenantDb, object: NewObject): Promise<Refer
     ON CONFLICT (tenant_id, sha256) DO UPDATE SET
       reference_count = content.reference_count + 1,
       object_id = CASE WHEN content.object_id = ${replaces}::uuid THEN excluded.object_id ELSE content.object_id END,
-      sealed_key = CASE WHEN content.object_id = ${replaces}::uuid THEN excluded.sealed_key ELSE content.sealed_key END
+      sealed_key = CASE WHEN content.object_id = ${replaces}::uuid THEN excluded.sealed_key ELSE content.sealed_key END,
+      missing_since = CASE WHEN content.object_id = ${replaces}::uuid THEN NULL ELSE content.missing_since END
     RETURNING id, object_id, reference_count = 1 AS is_new`);
   if (!row) throw new Error('The content was not stored.');
   return row;

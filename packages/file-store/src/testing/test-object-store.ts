@@ -1,6 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createFileStore, FileTooLarge } from '../file-store.ts';
-import { type ObjectId, ObjectMissing, type ObjectStore } from '../object-store.ts';
+import {
+  type ObjectId,
+  ObjectMissing,
+  type ObjectStore,
+  ObjectTruncated,
+} from '../object-store.ts';
 import { bytesOf, inParts, newObject } from './contents.ts';
 
 /** All objects of a store, read in pages of this size. */
@@ -61,6 +66,13 @@ export const testObjectStore = (name: string, create: () => Promise<ObjectStore>
     ])('are read from byte %i to byte %i', async (start, end) => {
       const range = await store.read(await write(), { start, end });
       expect(await bytesOf(range)).toEqual(content.subarray(start, end + 1));
+    });
+
+    test('that are shorter than the range that is read are reported as cut off', async () => {
+      const object = await write();
+      for (const start of [0, 199_999, 200_000]) {
+        await expect(store.read(object, { start, end: 200_000 })).rejects.toThrow(ObjectTruncated);
+      }
     });
 
     test('that do not exist are missing, in the same tenant and in others', async () => {

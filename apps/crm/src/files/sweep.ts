@@ -1,0 +1,104 @@
+import { onOneReplica, type PeriodicWork, startPeriodicWork } from '@tessera/background-work';
+import type { JobQueue } from '@tessera/background-work/jobs';
+import type { FileStore } from '@tessera/file-store';
+import type { Logger } from '@tessera/http-kit';
+import { Gauge, type Registry } from 'prom-client';
+import { advisoryLocks, type Database } from '../database.ts';
+import { compareFiles } from './compare.ts';
+import { insertAbandoned } from './files.repository.ts';
+import { fileRemovalJob } from './files.ts';
+import { markMissing, overdueFiles } from './sweep.repository.ts';
+
+const EVERY_MS = 6 * 3_600_000;
+const PAGE = 500;
+
+/** How many missing files are logged one by one. */
+const LOGGED = 100;
+
+/** What `sweepFiles` needs. */
+export interface SweepDependencies {
+  readonly database: Pick<Database, 'forTenant' | 'pool'>;
+  readonly store: FileStore;
+  readonly jobs: Pick<JobQueue, 'enqueue'>;
+  readonly logger: Logger;
+}
+
+/** What a sweep has found. */
+export interface SweepResult {
+  readonly objects: number;
+  readonly contents: number;
+  /** Objects that no row refers to, which are deleted. */
+  readonly orphans: number;
+  /** Contents whose object is missing or damaged. */
+  readonly missing: number;
+}
+
+/**
+ * Brings the store and the tables together: deletes objects that no row refers to, enqueues overdue deletions again, and
+ * marks contents whose object is missing or damaged with `missing_since`. May run while files are uploaded.
+ */
+export const sweepFiles = async (
+  { database, store, jobs, logger }: SweepDependencies,
+  stopping?: AbortSignal,
+): Promise<SweepResult> => {
+  let orphans = 0;
+  let missing = 0;
+  for await (const { tenant_id, id } of overdueFiles(database.pool, PAGE)) {
+    if (stopping?.aborted) break;
+    await jobs.enqueue(database.forTenant(tenant_id), fileRemovalJob, { tenant_id, id });
+  }
+  const counts = await compareFiles(
+    { database, store },
+    {
+      async orphan({ tenantId, id }) {
+        orphans += 1;
+        logger.warn({ tenantId, objectId: id }, 'a stored file without a row is deleted');
+        await database.forTenant(tenantId).transaction(async (db) => {
+          await insertAbandoned(db, id);
+          await jobs.enqueue(db, fileRemovalJob, { tenant_id: tenantId, id });
+        });
+      },
+      async missing(content) {
+        const { tenant_id: tenantId, id: contentId, object_id: objectId } = content;
+        if (!(await markMissing(database.forTenant(tenantId), content, true))) return;
+        missing += 1;
+        if (missing > LOGGED) return;
+        logger.error({ tenantId, contentId, objectId }, 'a stored file is missing or damaged');
+      },
+      async found(content) {
+        await markMissing(database.forTenant(content.tenant_id), content, false);
+      },
+    },
+    stopping,
+  );
+  return { objects: counts.objects, contents: counts.contents, orphans, missing };
+};
+
+/** Sweeps every six hours, on one replica at a time. */
+export const startFileSweep = (
+  dependencies: SweepDependencies,
+  registry: Registry,
+): PeriodicWork => {
+  const { database, logger } = dependencies;
+  const found = new Gauge({
+    name: 'file_sweep_found',
+    help: 'What the last sweep of this replica found: orphans (deleted), missing (or damaged) files.',
+    labelNames: ['kind'],
+    registers: [registry],
+  });
+  return startPeriodicWork({
+    everyMs: EVERY_MS,
+    logger,
+    failure: 'the sweep of stored files has failed; the next round retries',
+    async work(stopping) {
+      await onOneReplica(database.pool, [advisoryLocks.fileSweep, 0], async (lost) => {
+        const signal = AbortSignal.any([stopping, lost]);
+        const result = await sweepFiles(dependencies, signal);
+        if (signal.aborted) return;
+        found.set({ kind: 'orphan' }, result.orphans);
+        found.set({ kind: 'missing' }, result.missing);
+        logger.info(result, 'stored files were compared with the database');
+      });
+    },
+  });
+};
