@@ -81,7 +81,7 @@ const run: JobRun = {
   stopping: new AbortController().signal,
 };
 const handle = ({ handle: handler }: JobHandler, id: string): Promise<unknown> =>
-  handler({ tenant_id: tenantId, id }, run);
+  (handler as (payload: object, run: JobRun) => Promise<void>)({ tenant_id: tenantId, id }, run);
 
 await context.start();
 if (work === 'upload') {
