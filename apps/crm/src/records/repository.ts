@@ -210,10 +210,8 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
       const base = [...withinList(db, scope), ...undeleted, ...conditions];
       const all = [...base, ...(await searched(db, base, search))];
       if (after !== undefined) all.push(sql`id > ${after}::uuid`);
-      return db.read<Row>(
-        sql`SELECT ${shown(db)} FROM ${listed(db)} WHERE ${join(all, ' AND ')} ORDER BY id LIMIT ${limit}`,
-        { byIndex: true },
-      );
+      return db.read<Row>(sql`
+        SELECT ${shown(db)} FROM ${listed(db)} WHERE ${join(all, ' AND ')} ORDER BY id LIMIT ${limit}`);
     },
 
     async find(db, scope, id, lock) {
