@@ -73,11 +73,15 @@ const targetOf = <T extends KindTypes>(
 
     async findExisting(db, values) {
       const column = raw(duplicateField);
+      // One by one, by index, also before PostgreSQL knows how many rows a table has that an import has just filled.
       const rows = await db.query<{ value: string; id: string }>(sql`
-        SELECT DISTINCT ON (${column}) ${column} AS value, id FROM ${raw(`tenant_crm.${kind.table}`)}
-        WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL
-          AND ${column} = ANY(${values}::text[])
-        ORDER BY ${column}, id`);
+        SELECT given.value, existing.id
+        FROM unnest(${values}::text[]) AS given (value)
+        CROSS JOIN LATERAL (
+          SELECT id FROM ${raw(`tenant_crm.${kind.table}`)}
+          WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL AND ${column} = given.value
+          ORDER BY ${column}, id LIMIT 1
+        ) AS existing`);
       return new Map(rows.map(({ value, id }) => [value, id]));
     },
 
