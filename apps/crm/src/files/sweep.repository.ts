@@ -11,6 +11,7 @@ const { sql } = Prisma;
 export const objectColumns = [
   { table: 'file_contents', column: 'object_id' },
   { table: 'pending_files', column: 'id' },
+  { table: 'upload_parts', column: 'id' },
 ] as const;
 
 /** A content as the sweep compares it with its object. */
