@@ -262,6 +262,23 @@ describe('a seeded system', () => {
     expect((await list(token, `contacts/${log?.contact_id}`)).data).toHaveProperty('first_name');
   });
 
+  test('has channels, and messages of their participants', async () => {
+    const token = await signIn(ownersOf(first.output)[0] ?? '');
+    const { data, meta } = await list(token, 'channels');
+    expect(meta.total).toBe(4);
+    for (const { id, last_position, last_message } of data) {
+      expect(last_message).toMatchObject({ position: last_position });
+      expect((await list(token, `channels/${id}/messages`)).meta.total).toBe(last_position);
+    }
+    const { rows } = await crm.query(`
+      SELECT FROM tenant_crm.messages AS message WHERE NOT EXISTS (
+        SELECT FROM tenant_crm.channel_participants AS participant
+        WHERE participant.tenant_id = message.tenant_id
+          AND participant.channel_id = message.channel_id
+          AND participant.user_id = message.user_id)`);
+    expect(rows).toEqual([]);
+  });
+
   test('gets nothing twice', async () => {
     const total = await kept('contacts');
     const again = await run(options);

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { type SeededTenant, seedAccounts } from './accounts.ts';
+import { seedChat } from './chat.ts';
 import type { Progress } from './progress.ts';
 import { type KindName, recordKinds } from './records.ts';
 import { type RecordsOf, seedRecords, shareOf } from './seed-records.ts';
@@ -42,7 +43,11 @@ export const seed = async (
   await requireTables(databases.identity, 'identity', ['identity.tenants']);
   const kinds = kindNames.filter((name) => options.records[name] > 0);
   const tables = kinds.map((name) => tableOf(name));
-  await requireTables(databases.crm, 'crm', ['tenant_crm.record_counts', ...tables]);
+  await requireTables(databases.crm, 'crm', [
+    'tenant_crm.record_counts',
+    'tenant_crm.channels',
+    ...tables,
+  ]);
   const tenants = await seedAccounts(databases.identity, options, progress);
   options.onTenants?.(tenants);
   const existing = tenants.filter(({ existed }) => existed).length;
@@ -51,6 +56,8 @@ export const seed = async (
   const added = { ...nothing };
   for (const name of kinds)
     added[name] = await add(databases.crm, name, tenants, options, progress);
+  const channels = await seedChat(databases.crm, tenants.slice(0, options.tenants), options);
+  if (channels > 0) progress.note(`${channels} channels of the chat were added.`);
   return { tenants, records: added };
 };
 
