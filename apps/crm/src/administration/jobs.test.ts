@@ -15,14 +15,14 @@ test('crm-admin counts the jobs of every kind that CRM runs, and lists dead jobs
     "SELECT name FROM crm_jobs.job WHERE name IN ('import', 'import_upload_expiry') ORDER BY name",
   );
   expect(rows).toEqual([{ name: 'import' }, { name: 'import_upload_expiry' }]);
-  const { code, told } = await runAdmin(crm, ['jobs', 'status']);
+  const { code, output } = await runAdmin(crm, ['jobs', 'status']);
   expect(code).toBe(0);
-  const kinds = told.map(({ job }: { job: string }) => job);
+  const kinds = output.map(({ job }: { job: string }) => job);
   expect(kinds).toEqual(kinds.toSorted());
   expect(kinds).toEqual(
     expect.arrayContaining(['document_purge', 'file_scan', 'import', 'import_upload_expiry']),
   );
   expect(kinds.join()).not.toContain('dead');
-  expect(await runAdmin(crm, ['jobs', 'dead'])).toEqual({ code: 0, told: [] });
+  expect(await runAdmin(crm, ['jobs', 'dead'])).toEqual({ code: 0, output: [] });
   expect((await runAdmin(crm, ['jobs', 'retry', 'unknown'])).code).toBe(1);
 });

@@ -42,12 +42,12 @@ test('crm-admin reseal makes an old key unnecessary for stored credentials, and 
   const table = 'messaging_accounts';
   expect(await admin(`${newer},${older}`, 'reseal')).toEqual({
     code: 0,
-    told: { [table]: 1, file_contents: 0, upload_parts: 0 },
+    output: { [table]: 1, file_contents: 0, upload_parts: 0 },
   });
   expect(await opened([newer])).toEqual([{ token: 'first' }]);
   expect(await admin(`${newer},${older}`, 'reseal')).toEqual({
     code: 0,
-    told: { [table]: 0, file_contents: 0, upload_parts: 0 },
+    output: { [table]: 0, file_contents: 0, upload_parts: 0 },
   });
   const path = `/api/crm/system/sms/accounts/${id}`;
   const { headers } = await crm.http.get(path).set(crm.system()).expect(200);
@@ -58,7 +58,7 @@ test('it fails and names the missing key', async () => {
   await create('Alerts', { token: 'first' });
   expect(await admin(newer, 'reseal')).toEqual({
     code: 1,
-    told: { error: expect.stringContaining('lacks the key "2025"') },
+    output: { error: expect.stringContaining('lacks the key "2025"') },
   });
   expect(await opened([older])).toEqual([{ token: 'first' }]);
 });

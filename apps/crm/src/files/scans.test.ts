@@ -148,7 +148,7 @@ test('crm-admin scans files that were stored while scanning was off, and on requ
   const environment = { CLAMD_URL: clamd.url };
   expect(await runAdmin(crm(), ['scan-files'], environment)).toEqual({
     code: 0,
-    told: { enqueued: 1 },
+    output: { enqueued: 1 },
   });
   await scannedAs(unscanned.id, 'clean');
   // New signatures find malware in a file that seemed clean.

@@ -29,5 +29,5 @@ export const runAdmin = async (
     text(child.stderr),
     once(child, 'exit'),
   ]);
-  return { code, told: JSON.parse(out || error) };
+  return { code, output: JSON.parse(out || error) };
 };

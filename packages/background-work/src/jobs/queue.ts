@@ -189,14 +189,16 @@ export class JobQueue {
     await this.#boss.updateQueue(name, { ...settings, deadLetter });
   }
 
-  /** Adds the kinds that services have created queues for. Nothing can be enqueued for them here. */
+  /**
+   * Adds the kinds that services have created queues for, in the order of their names. Nothing can be enqueued for them
+   * here.
+   */
   async #addStoredJobs(): Promise<void> {
-    const names = (await this.#boss.getQueues()).map((queue) => queue.name);
-    for (const name of names.toSorted()) {
-      const hasDeadQueue = names.includes(deadQueue(name));
-      if (hasDeadQueue && !this.#jobs.has(name)) {
-        this.#jobs.set(name, { name, payload: shape({}), options: {} });
-      }
+    const names = (await this.#boss.getQueues()).map((queue) => queue.name).toSorted();
+    const declared = new Map(this.#jobs);
+    this.#jobs.clear();
+    for (const name of names.filter((known) => names.includes(deadQueue(known)))) {
+      this.#jobs.set(name, declared.get(name) ?? { name, payload: shape({}), options: {} });
     }
   }
 
