@@ -114,15 +114,15 @@ test('Files that are missing or damaged are marked and listed, until they are th
   await download(damaged).expect(503);
 
   const { keyEncryptionKeys } = crm.context.config;
-  const { code, told } = await runAdmin(crm, ['check-files'], {
+  const { code, output } = await runAdmin(crm, ['check-files'], {
     FILE_STORE_PATH: folder,
     KEY_ENCRYPTION_KEYS: keyEncryptionKeys
       .map((key) => `${key.id}:${key.secret.toString('base64')}`)
       .join(','),
   });
   expect(code).toBe(0);
-  expect(told).toMatchObject({ missing_count: 2, orphan_count: 0 });
-  const listed = told.missing.map((file: { content_id: string }) => file.content_id);
+  expect(output).toMatchObject({ missing_count: 2, orphan_count: 0 });
+  const listed = output.missing.map((file: { content_id: string }) => file.content_id);
   expect(listed.sort()).toEqual(
     [(await contentOf(lost)).content.id, (await contentOf(damaged)).content.id].sort(),
   );

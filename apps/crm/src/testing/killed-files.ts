@@ -91,7 +91,7 @@ if (work === 'upload') {
   const documents = createDocuments({ database, files, jobs });
   const fields = { name: 'a.txt', folder_id: null, description: null, tags: [] };
   const sent = { content: content(), announcedSize: null, type: 'text/plain' };
-  await documents.create(callerIn(tenantId), fields, sent);
+  await documents.create(callerIn(tenantId), fields, sent, (save) => save());
   await reach('saved');
 } else {
   await handle(purgeHandler({ database, files }), subject);
