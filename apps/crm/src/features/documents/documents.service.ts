@@ -136,13 +136,21 @@ export const purgeHandler = ({
   handleJob(purgeJob, async ({ tenant_id, id }) => {
     // The clocks of replicas differ.
     const deletedBefore = new Date(Date.now() - TRASH_MS + 60_000);
-    await database.forTenant(tenant_id).transaction(async (db) => {
-      await lockTree(db, 'exclusive');
-      const own = await deleteDocuments(db, { column: 'id', id, deletedBefore });
-      const below = await deleteDocuments(db, { column: 'deleted_with', id, deletedBefore });
-      await deleteFolders(db, id, deletedBefore);
-      await files.release(db, [...own, ...below]);
-    });
+    const inTree = <T>(work: (db: TenantDb) => Promise<T>): Promise<T> =>
+      database.forTenant(tenant_id).transaction(async (db) => {
+        await lockTree(db, 'exclusive');
+        return work(db);
+      });
+    // In slices: other changes of the tree wait for one of them only, and a job that is interrupted loses one only.
+    for (const column of ['id', 'deleted_with'] as const) {
+      const deleteSlice = async (db: TenantDb): Promise<boolean> => {
+        const { contentIds, isLast } = await deleteDocuments(db, { column, id, deletedBefore });
+        await files.release(db, contentIds);
+        return isLast;
+      };
+      while (!(await inTree(deleteSlice)));
+    }
+    await inTree((db) => deleteFolders(db, id, deletedBefore));
   });
 
 const lockTree = (db: TenantDb, mode: 'exclusive' | 'shared'): Promise<void> =>

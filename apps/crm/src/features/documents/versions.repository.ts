@@ -48,27 +48,48 @@ interface Expired {
   readonly deletedBefore: Date;
 }
 
-/** Deletes documents for good, with their versions and links; returns the contents that they referred to. */
+/** How many documents, and how many versions, one transaction deletes. */
+const DOCUMENTS_AT_ONCE = 100;
+const VERSIONS_AT_ONCE = 500;
+
+/** What one slice of a deletion has done. */
+interface Slice {
+  /** The contents that the deleted versions referred to. */
+  readonly contentIds: readonly string[];
+  /** Whether nothing is left. */
+  readonly isLast: boolean;
+}
+
+/**
+ * Deletes the next documents for good, with their versions and links. The current version of a document is deleted last,
+ * together with it.
+ */
 export const deleteDocuments = async (
   db: TenantDb,
   { column, id, deletedBefore }: Expired,
-): Promise<readonly string[]> => {
+): Promise<Slice> => {
   const documents = await db.query<{ id: string }>(sql`
     SELECT id FROM tenant_crm.documents
     WHERE tenant_id = ${db.tenantId}::uuid AND ${Prisma.raw(column)} = ${id}::uuid
-      AND deleted_at <= ${deletedBefore} ORDER BY id FOR UPDATE`);
+      AND deleted_at <= ${deletedBefore} ORDER BY id LIMIT ${DOCUMENTS_AT_ONCE} FOR UPDATE`);
   const ids = documents.map((found) => found.id);
-  if (ids.length === 0) return [];
+  if (ids.length === 0) return { contentIds: [], isLast: true };
+  const versions = await db.query<{ content_id: string }>(sql`
+    DELETE FROM tenant_crm.document_versions
+    WHERE tenant_id = ${db.tenantId}::uuid AND id IN (
+      SELECT id FROM tenant_crm.document_versions
+      WHERE tenant_id = ${db.tenantId}::uuid AND document_id = ANY(${ids}::uuid[])
+      ORDER BY number LIMIT ${VERSIONS_AT_ONCE}
+    ) RETURNING content_id`);
+  const contentIds = versions.map((version) => version.content_id);
+  if (versions.length === VERSIONS_AT_ONCE) return { contentIds, isLast: false };
   await db.query(sql`
     DELETE FROM tenant_crm.document_links
     WHERE tenant_id = ${db.tenantId}::uuid AND document_id = ANY(${ids}::uuid[])`);
-  const versions = await db.query<{ content_id: string }>(sql`
-    DELETE FROM tenant_crm.document_versions
-    WHERE tenant_id = ${db.tenantId}::uuid AND document_id = ANY(${ids}::uuid[]) RETURNING content_id`);
   await db.query(sql`
     DELETE FROM tenant_crm.documents
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[])`);
-  return versions.map((version) => version.content_id);
+  return { contentIds, isLast: ids.length < DOCUMENTS_AT_ONCE };
 };
 
 /** Deletes a folder for good, with the folders that were deleted with it. */
