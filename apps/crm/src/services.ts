@@ -109,10 +109,10 @@ export const createServices = (context: Context): Services => {
   jobs.register(messageFilePurgeHandler({ database, files }));
   jobs.register(uploadRemovalHandler({ database, files, store: fileStore }));
   const documents = createDocuments({ database, files, jobs });
-  jobs.register(importHandler({ database, logger }));
-  jobs.register(uploadExpiryHandler({ database, logger }));
+  jobs.register(importHandler({ database, access, logger }));
+  jobs.register(uploadExpiryHandler({ database }));
   const senders = new UploadSenders();
-  access.onEvent(senderAccessListener(database, senders, logger));
+  access.onEvent(senderAccessListener({ database, access, senders, logger }));
   return {
     chat: createChat({ database, files, jobs }),
     contacts: createRecords(contact, database),

@@ -33,9 +33,8 @@ test('An import goes on elsewhere when its process is killed, and no row becomes
   });
   killed.child.kill('SIGKILL');
   await killed.ended;
-  await identity.stop();
 
-  const crm = await startCrm({ DATABASE_URL: databaseUrl });
+  const crm = await startCrm({ DATABASE_URL: databaseUrl, IDENTITY_URL: identity.url });
   const { pool } = crm.context;
   const counts = async () => {
     const { rows: found } = await pool.query(
@@ -68,4 +67,5 @@ test('An import goes on elsewhere when its process is killed, and no row becomes
     chunks: 0,
   });
   await crm.stop();
+  await identity.stop();
 });

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { IdentityEvent } from '@tessera/contracts';
-import { createLogger } from '@tessera/http-kit';
 import { until } from '@tessera/local-stack';
+import { newTenant } from '@tessera/resource-server/testing';
 import { createRecords } from '../../records/records.ts';
 import { callerIn } from '../../testing/records.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
@@ -131,7 +131,13 @@ test('An upload whose expiry cannot be planned leaves no import behind', async (
 
 test('An error after the import has started does not end it', async () => {
   const { database, jobs } = crm().context;
-  const sender = callerIn(await tenantId());
+  const ofTenant = await tenantId();
+  const sender = callerIn(ofTenant);
+  crm().identity.signIn({
+    id: sender.principal.id,
+    tenants: [{ ...newTenant('acme'), id: ofTenant }],
+    policies: [{ action: '*', effect: 'allow' }],
+  });
   const imports = createRecords(importKind, database);
   const upload = createUpload({ imports, database, jobs, senders: new UploadSenders() });
   const content = Readable.from([Buffer.from('first_name\nGrace\n')]);
@@ -156,7 +162,7 @@ test('The file of an import that was cancelled during its upload is deleted if t
   const [{ id }] = (await get(path)).body.data;
   await pool.query("UPDATE tenant_crm.imports SET status = 'cancelled' WHERE id = $1", [id]);
   const { signal } = new AbortController();
-  await uploadExpiryHandler({ database, logger: createLogger('crm', 'silent') }).handle(
+  await uploadExpiryHandler({ database }).handle(
     { tenant_id: sender.tenantId, import_id: id } as never,
     { id: crypto.randomUUID(), attempt: 1, signal, stopping: signal },
   );

@@ -25,6 +25,12 @@ import {
 } from './imports.repository.ts';
 import { saveRows, type ValidRow } from './save-rows.ts';
 import { SeenValues } from './seen-values.ts';
+import {
+  importPermissions,
+  LOST_RIGHTS,
+  SenderCheck,
+  type SenderRightsSource,
+} from './sender-rights.ts';
 import { type ImportTarget, importTargets } from './targets.ts';
 
 /** How many rows one transaction saves, and about how many characters. */
@@ -101,8 +107,11 @@ class ImportRun {
   /** The parts that were saved since that changed. */
   #partsSaved = 0;
 
-  constructor(db: TenantDb, found: ImportRow, maxFailures: number) {
+  readonly #sender: SenderCheck;
+
+  constructor(db: TenantDb, found: ImportRow, sender: SenderCheck, maxFailures: number) {
     this.#db = db;
+    this.#sender = sender;
     this.#import = found;
     this.#target = importTargets[found.resource];
     this.#dryRunValues = found.dry_run ? new SeenValues() : undefined;
@@ -112,7 +121,8 @@ class ImportRun {
   }
 
   /** Returns when the import has ended. Throws `UnreadableFile`, or when `run` has to end. */
-  async run({ signal, stopping }: JobRun): Promise<void> {
+  async run(job: JobRun): Promise<void> {
+    const { signal, stopping } = job;
     const { id } = this.#import;
     const rows = readRows(readChunks(this.#db, id), this.#import);
     const { value: header = [] } = await rows.next();
@@ -129,8 +139,11 @@ class ImportRun {
         // The next rows are read and checked while PostgreSQL saves these.
         next = batches.next();
         next.catch(() => undefined);
-        const isRunning = await this.#saveInParts(batch, () => {
+        const isRunning = await this.#saveInParts(batch, async () => {
           if (signal.aborted || stopping.aborted) throw new Error('The import continues later.');
+          const state = await this.#sender.verify(job);
+          if (state === 'lost') await endImport(this.#db, id, 'cancelled', LOST_RIGHTS);
+          return state === 'kept';
         });
         if (!isRunning) return;
         if (this.#rowsFailed > this.#maxFailures) {
@@ -152,11 +165,11 @@ class ImportRun {
   /** Saves a batch. If that takes longer than a transaction may, it is saved in smaller parts, and so are later ones. */
   async #saveInParts(
     batch: readonly CheckedRow[],
-    assertMayContinue: () => void,
+    mayContinue: () => Promise<boolean>,
   ): Promise<boolean> {
     let saved = 0;
     while (saved < batch.length) {
-      assertMayContinue();
+      if (!(await mayContinue())) return false;
       const part = batch.slice(saved, saved + this.#size);
       try {
         if (!(await this.#save(part))) return false;
@@ -205,9 +218,7 @@ class ImportRun {
 
   #destination(db: TenantDb) {
     const { duplicates } = this.#import;
-    const { create, update } = this.#target.permissions;
-    const permissions = duplicates === 'update' ? [create, update] : [create];
-    const caller = importCaller(db.tenantId, this.#import, permissions);
+    const caller = importCaller(db.tenantId, this.#import, importPermissions(this.#import));
     return { db, caller, target: this.#target, duplicates, dryRunValues: this.#dryRunValues };
   }
 }
@@ -221,13 +232,14 @@ const invalidData = (error: unknown): string | undefined => {
 
 interface Dependencies {
   readonly database: Pick<Database, 'forTenant'>;
+  readonly access: SenderRightsSource;
   readonly logger: Logger;
   /** How many rows with errors an import may have. */
   readonly maxFailures?: number;
 }
 
 /** The handler of `uploadExpiryJob`. */
-export const uploadExpiryHandler = ({ database }: Dependencies): JobHandler =>
+export const uploadExpiryHandler = ({ database }: Pick<Dependencies, 'database'>): JobHandler =>
   handleJob(uploadExpiryJob, async ({ tenant_id, import_id: id }) => {
     await failUpload(database.forTenant(tenant_id), id);
   });
@@ -235,6 +247,7 @@ export const uploadExpiryHandler = ({ database }: Dependencies): JobHandler =>
 /** The handler of `importJob`. */
 export const importHandler = ({
   database,
+  access,
   logger,
   maxFailures = MAX_FAILURES,
 }: Dependencies): JobHandler =>
@@ -252,7 +265,8 @@ export const importHandler = ({
     }
     if (!found || hasEnded(found)) return;
     try {
-      await new ImportRun(db, found, maxFailures).run(run);
+      const sender = new SenderCheck(access, db, found, logger);
+      await new ImportRun(db, found, sender, maxFailures).run(run);
     } catch (error) {
       const reason = error instanceof UnreadableFile ? error.message : invalidData(error);
       if (reason === undefined) throw error;

@@ -1,55 +1,126 @@
 import { randomUUID } from 'node:crypto';
 import type { IdentityEvent } from '@tessera/contracts';
 import { until } from '@tessera/local-stack';
-import { startEvents } from '@tessera/resource-server/testing';
-import { startCrm } from '../../testing/crm.ts';
+import {
+  type EventSource,
+  type Person,
+  refusal,
+  startEvents,
+} from '@tessera/resource-server/testing';
+import { startCrm, type TestCrm } from '../../testing/crm.ts';
 import { endsAccess } from './sender-access.ts';
 
-test('A running import is cancelled when the permissions of its sender change, and others are not', async () => {
-  const events = await startEvents();
-  const crm = await startCrm({ KAFKA_BROKERS: events.brokers.join(',') });
-  try {
+let events: EventSource;
+let crm: TestCrm;
+beforeAll(async () => {
+  events = await startEvents();
+});
+afterAll(() => events.stop());
+
+const start = async (environment: Record<string, string> = {}): Promise<Person> => {
+  crm = await startCrm(environment);
+  if (environment.KAFKA_BROKERS) {
     await until(() => crm.context.access.stream() === 'connected');
-    const id = randomUUID();
-    const headers = crm.caller({ id });
-    const send = async (rows: number) => {
-      const { body } = await crm.http
-        .post('/api/crm/imports')
-        .set(headers)
-        .field('resource', 'contacts')
-        .attach('file', Buffer.from(`first_name\n${'Ada\n'.repeat(rows)}`), {
-          filename: 'contacts.csv',
-          contentType: 'text/csv',
-        })
-        .expect(201);
-      return body.data.id as string;
-    };
-    const found = async (one: string) =>
-      (await crm.http.get(`/api/crm/imports/${one}`).set(headers)).body.data;
-    const finished = await send(1);
+  }
+  return crm.identity.signIn({ policies: everything, tenants: [crm.identity.acme] });
+};
+
+const everything = [{ action: 'tenant.*.crm.*.*', effect: 'allow' as const }];
+
+/** Sends a file with as many rows; returns the id of its import. */
+const send = async ({ headers }: Person, rows: number): Promise<string> => {
+  const { body } = await crm.http
+    .post('/api/crm/imports')
+    .set(headers)
+    .field('resource', 'contacts')
+    .attach('file', Buffer.from(`first_name\n${'Ada\n'.repeat(rows)}`), {
+      filename: 'contacts.csv',
+      contentType: 'text/csv',
+    })
+    .expect(201);
+  return body.data.id;
+};
+
+/** An import, as somebody who keeps all permissions sees it. */
+const found = async (id: string) =>
+  (await crm.http.get(`/api/crm/imports/${id}`).set(crm.caller())).body.data;
+
+const contacts = async (): Promise<number> =>
+  (await crm.http.get('/api/crm/contacts').set(crm.caller())).body.meta.total;
+
+const publishChange = (version: number, userIds: string[] | null) =>
+  events.publish('identity.policy.updated', {
+    tenant_id: crm.identity.acme.id,
+    version,
+    user_ids: userIds,
+  });
+
+const cancelled = {
+  status: 'cancelled',
+  error: 'The permissions of the sender changed. Send the remaining rows again.',
+};
+
+describe('While CRM runs', () => {
+  afterEach(() => crm.stop());
+
+  test('A running import is cancelled when its sender loses the permission, and others are not', async () => {
+    const ada = await start({ KAFKA_BROKERS: events.brokers.join(',') });
+    const finished = await send(ada, 1);
     await until(async () => (await found(finished)).status === 'completed');
-    const running = await send(30_000);
-    const waiting = await send(1);
+    const running = await send(ada, 30_000);
+    const waiting = await send(ada, 1);
     await until(async () => (await found(running)).rows_read > 0);
-    const change = { tenant_id: crm.identity.acme.id, version: 1, user_ids: [id] };
-    await events.publish('identity.policy.updated', change);
+    await publishChange(crm.identity.setPolicies(ada, []), [ada.id]);
     // In either order.
     for (const sent of [waiting, running]) {
       await until(async () => (await found(sent)).status === 'cancelled');
     }
-    const cancelled = await found(running);
-    expect(cancelled).toMatchObject({
-      status: 'cancelled',
-      error: 'The permissions of the sender changed. Send the remaining rows again.',
-    });
-    expect(cancelled.rows_read).toBeLessThan(30_000);
-    const { body } = await crm.http.get('/api/crm/contacts').set(headers);
-    expect(body.meta.total).toBe(cancelled.rows_created + 1);
+    const ended = await found(running);
+    expect(ended).toMatchObject(cancelled);
+    expect(ended.rows_read).toBeLessThan(30_000);
+    expect(await contacts()).toBe(ended.rows_created + 1);
     expect((await found(finished)).status).toBe('completed');
-  } finally {
-    await crm.stop();
-    await events.stop();
-  }
+  });
+
+  test('An import goes on after a change that leaves its sender the permissions that it needs', async () => {
+    const ada = await start({ KAFKA_BROKERS: events.brokers.join(',') });
+    const id = await send(ada, 5000);
+    await until(async () => (await found(id)).rows_read > 0);
+    const asked = crm.identity.rightsRequests;
+    const more = [...everything, { action: 'tenant.*.crm.tasks.delete', effect: 'deny' as const }];
+    await publishChange(crm.identity.setPolicies(ada, more), null);
+    await until(async () => (await found(id)).status === 'completed');
+    expect(await contacts()).toBe(5000);
+    expect(crm.identity.rightsRequests).toBeGreaterThan(asked);
+  });
+
+  test.each([
+    ['goes on', 'completed', everything, 3],
+    ['is cancelled, though no event said so,', 'cancelled', [], 0],
+  ])('An import waits while identity does not answer, and %s when it does', async (...given) => {
+    const [, status, policies, saved] = given;
+    const ada = await start();
+    crm.identity.intercept('rights', () => refusal(500, 'internal_error'));
+    const asked = crm.identity.rightsRequests;
+    const id = await send(ada, 3);
+    await until(() => crm.identity.rightsRequests > asked);
+    expect(await found(id)).toMatchObject({ status: 'running', rows_read: 0 });
+    crm.identity.setPolicies(ada, policies);
+    crm.identity.restore();
+    await until(async () => (await found(id)).status === status);
+    expect(await contacts()).toBe(saved);
+  });
+
+  test('Without a client at identity, a change of the permissions of the sender cancels an import', async () => {
+    const withoutClient = { IDENTITY_CLIENT_ID: '', IDENTITY_CLIENT_SECRET: '' };
+    const brokers = { KAFKA_BROKERS: events.brokers.join(',') };
+    const ada = await start(Object.assign(brokers, withoutClient));
+    const id = await send(ada, 30_000);
+    await until(async () => (await found(id)).rows_read > 0);
+    await publishChange(crm.identity.setPolicies(ada, everything), [ada.id]);
+    await until(async () => (await found(id)).status === 'cancelled');
+    expect(await found(id)).toMatchObject(cancelled);
+  });
 });
 
 describe('The sender of an import may have lost access', () => {

@@ -3,7 +3,8 @@ import type { Logger } from '@tessera/http-kit';
 import type { Database } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { type ImportPrincipal, principalOf } from './import-caller.ts';
-import { endImport } from './imports.repository.ts';
+import { endImport, findImport } from './imports.repository.ts';
+import { LOST_RIGHTS, type SenderRightsSource, senderRights } from './sender-rights.ts';
 
 /** An import that has not ended, and its sender. */
 interface UnfinishedImport {
@@ -84,32 +85,57 @@ export class UploadSenders {
   }
 }
 
-const REASON = 'The permissions of the sender changed. Send the remaining rows again.';
+/** What the listener for events of identity uses. */
+interface Dependencies {
+  readonly database: Pick<Database, 'pool' | 'forTenant'>;
+  readonly access: SenderRightsSource;
+  readonly senders: UploadSenders;
+  readonly logger: Logger;
+}
 
-/** Cancels the imports of all tenants whose senders an event affects. */
+/**
+ * Cancels the imports of all tenants whose senders have lost rights by an event. Those whose rights cannot be verified
+ * now go on only once they are; without a client at identity, all that the event may affect are cancelled.
+ */
 export const cancelAffected = async (
-  { pool, forTenant }: Pick<Database, 'pool' | 'forTenant'>,
+  { database, access }: Pick<Dependencies, 'database' | 'access'>,
   event: IdentityEvent,
 ): Promise<void> => {
-  const { rows } = await pool.query<UnfinishedImport>(
+  const { rows } = await database.pool.query<UnfinishedImport>(
     'SELECT tenant_id, id, principal FROM tenant_crm.unfinished_imports()',
   );
-  const affected = rows.filter((found) => endsAccess(event, found));
+  const cancel = async ({ tenant_id, id }: UnfinishedImport): Promise<void> => {
+    const db = database.forTenant(tenant_id);
+    if (access.canAskRights) {
+      const found = await findImport(db, id);
+      if (!found || (await senderRights(access, tenant_id, found)) !== 'lost') return;
+    }
+    await endImport(db, id, 'cancelled', LOST_RIGHTS);
+  };
   const results = await Promise.allSettled(
-    affected.map(({ tenant_id, id }) => endImport(forTenant(tenant_id), id, 'cancelled', REASON)),
+    rows.filter((found) => endsAccess(event, found)).map(cancel),
   );
   // One that cannot be cancelled must not keep the others running.
   const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
   if (errors.length > 0) throw new AggregateError(errors, `${errors.length} imports still run`);
 };
 
+/** Whether an event can end the access of any sender. */
+const isRelevant = (event: IdentityEvent): boolean => {
+  if (event.type === 'identity.user.updated') return false;
+  if (event.type !== 'identity.token.revoked') return true;
+  const by = revocationTarget(event.data)?.by;
+  return by === 'token_id' || by === 'user_id' || by === 'client_id';
+};
+
 /** The listener for events of identity that cancels imports. */
 export const senderAccessListener =
-  (database: Pick<Database, 'pool' | 'forTenant'>, senders: UploadSenders, logger: Logger) =>
+  ({ senders, logger, ...dependencies }: Dependencies) =>
   (event: IdentityEvent): void => {
-    senders.receive(event);
-    if (event.type === 'identity.user.updated') return;
-    cancelAffected(database, event).catch((err) =>
+    // With a client at identity, an import verifies the rights of its sender when it starts.
+    if (!dependencies.access.canAskRights) senders.receive(event);
+    if (!isRelevant(event)) return;
+    cancelAffected(dependencies, event).catch((err) =>
       logger.error({ err, event: event.type }, 'imports were not cancelled after an event'),
     );
   };

@@ -1,0 +1,92 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { JobRun } from '@tessera/background-work/jobs';
+import type { CrmPermission } from '@tessera/contracts';
+import type { Logger } from '@tessera/http-kit';
+import type { CurrentRights, ResourceServer } from '@tessera/resource-server';
+import type { TenantDb } from '../../database.ts';
+import { hasEnded } from './import-status.ts';
+import type { ImportRow } from './imports.kind.ts';
+import { findImport } from './imports.repository.ts';
+import { importTargets } from './targets.ts';
+
+/** How CRM learns the rights of senders. */
+export type SenderRightsSource = Pick<ResourceServer<CrmPermission>, 'canAskRights' | 'rightsOf'>;
+
+/** How old the answer of identity may be when rows are saved, in milliseconds. */
+const VERIFIED_FOR_MS = 60_000;
+/** How long an import waits until it asks identity again, if that did not answer. */
+const RETRY_MS = 2000;
+
+/** Why an import is cancelled whose sender lost rights. */
+export const LOST_RIGHTS = 'The permissions of the sender changed. Send the remaining rows again.';
+
+/** The permissions that an import needs. */
+export const importPermissions = ({
+  resource,
+  duplicates,
+}: Pick<ImportRow, 'resource' | 'duplicates'>): readonly CrmPermission[] => {
+  const { create, update } = importTargets[resource].permissions;
+  return duplicates === 'update' ? [create, update] : [create];
+};
+
+type CheckedImport = Pick<ImportRow, 'id' | 'principal' | 'resource' | 'duplicates'>;
+
+/** Whether the sender of an import still has the permissions that it needs. */
+export const senderRights = async (
+  access: SenderRightsSource,
+  tenantId: string,
+  found: CheckedImport,
+): Promise<'kept' | 'lost' | 'unknown'> => {
+  const { id, type, token_id: tokenId, impersonator_id: impersonatorId } = found.principal;
+  const asked = { tenantId, id, type, tokenId, impersonatorId };
+  const rights: CurrentRights<CrmPermission> = await access.rightsOf(asked);
+  if (rights.state === 'unknown') return 'unknown';
+  const isAllowed =
+    rights.state === 'active' && importPermissions(found).every((one) => rights.caller.can(one));
+  return isAllowed ? 'kept' : 'lost';
+};
+
+/** Verifies the rights of the sender while an import runs, at its start and every minute. */
+export class SenderCheck {
+  readonly #access: SenderRightsSource;
+  readonly #db: TenantDb;
+  readonly #import: CheckedImport;
+  readonly #logger: Logger;
+  #verifiedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(access: SenderRightsSource, db: TenantDb, found: CheckedImport, logger: Logger) {
+    this.#access = access;
+    this.#db = db;
+    this.#import = found;
+    this.#logger = logger;
+  }
+
+  /**
+   * Whether rows may be saved now; `ended` if the import was cancelled meanwhile. Waits while identity does not answer.
+   * Throws when the run has to end. Without a client at identity nothing can be verified, and events cancel imports.
+   */
+  async verify({ signal, stopping }: JobRun): Promise<'kept' | 'lost' | 'ended'> {
+    if (!this.#access.canAskRights) return 'kept';
+    let hasLogged = false;
+    while (performance.now() - this.#verifiedAt >= VERIFIED_FOR_MS) {
+      const asked = performance.now();
+      const state = await senderRights(this.#access, this.#db.tenantId, this.#import);
+      if (state === 'lost') return 'lost';
+      if (state === 'kept') {
+        this.#verifiedAt = asked;
+        continue;
+      }
+      const { id } = this.#import;
+      if (!hasLogged) {
+        this.#logger.warn({ import_id: id }, 'an import waits until identity answers');
+        hasLogged = true;
+      }
+      const ending = AbortSignal.any([signal, stopping]);
+      await pause(RETRY_MS, undefined, { signal: ending }).catch(() => undefined);
+      if (ending.aborted) throw new Error('The import continues later.');
+      const current = await findImport(this.#db, id);
+      if (!current || hasEnded(current)) return 'ended';
+    }
+    return 'kept';
+  }
+}
