@@ -3,6 +3,7 @@ import type { Scenario } from '../scenario.ts';
 import { canary } from './canary.ts';
 import { contactList, contactSearch } from './contacts.ts';
 import { user } from './express.ts';
+import { files } from './files.ts';
 import { grant, introspection } from './oauth.ts';
 import { policyChange } from './policies.ts';
 import { memory, warmStart } from './process.ts';
@@ -19,6 +20,7 @@ const scenarios: readonly Scenario[] = [
   contactSearch,
   policyChange,
   chatStreams,
+  files,
   signIns,
   signInStorm,
   memory,
