@@ -48,6 +48,24 @@ const makeDirectory = async (parent: string, path: string): Promise<void> => {
   }
 };
 
+/** What is written at once: a write costs more than to copy these bytes. */
+const PIECE_BYTES = 512 * 1024;
+
+/** Joins chunks to pieces of at least `PIECE_BYTES`; the last one is shorter. */
+async function* piecesOf(content: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of content) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size < PIECE_BYTES) continue;
+    yield Buffer.concat(chunks, size);
+    chunks = [];
+    size = 0;
+  }
+  if (size > 0) yield Buffer.concat(chunks, size);
+}
+
 /**
  * A store in a folder, which several replicas may share. An object is written to a temporary file, which is
  * renamed when it is on the disk. Symbolic links below the folder are refused.
@@ -95,7 +113,7 @@ export const createFolderStore = (folder: string): ObjectStore => {
       // Fails if the file exists, also as a symbolic link.
       const handle = await open(incoming, 'wx', 0o600);
       try {
-        for await (const chunk of content) await handle.appendFile(chunk);
+        for await (const piece of piecesOf(content)) await handle.appendFile(piece);
         await handle.sync();
         await makeDirectory(root, tenantFolder);
         await makeDirectory(tenantFolder, directory);
