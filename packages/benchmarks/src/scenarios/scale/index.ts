@@ -1,5 +1,6 @@
 import type { ScaleScenario } from '../../scale/bench.ts';
 import { board, reorders } from './board.ts';
+import { chat } from './chat.ts';
 import { historyOfUpdates } from './history.ts';
 import { contactImport } from './import.ts';
 import { companyLists, contactLists } from './lists.ts';
@@ -14,6 +15,7 @@ export const scaleScenarios: readonly ScaleScenario[] = [
   searchScenario,
   timelines,
   board,
+  chat,
   timeEntrySummary,
   timeEntryExport,
   historyOfUpdates,
