@@ -11,9 +11,9 @@ import {
 } from '@tessera/fields';
 import { timeFilters, timeSort } from '../../records/filters.ts';
 import { answerOf, declareKind } from '../../records/kind.ts';
+import { hashSecret } from '../../records/record-tokens.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { hidden } from '../../records/row.ts';
-import { hashBotSecret } from './bot-tokens.ts';
 import { announceChannelBot, checkBotRemoval, checkNewChannelBot } from './channel-bots.rules.ts';
 import { channel } from './channels.kind.ts';
 
@@ -52,7 +52,7 @@ export const bot = declareKind({
   defaultSort: 'name',
   filters: timeFilters,
   rules: {
-    create: ({ secret }) => ({ token_hash: hashBotSecret(secret) }),
+    create: ({ secret }) => ({ token_hash: hashSecret(secret) }),
   },
 });
 

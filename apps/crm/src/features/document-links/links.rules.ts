@@ -2,7 +2,7 @@ import { HttpError, invalidField } from '@tessera/http-kit';
 import { requireUser } from '@tessera/resource-server';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
-import { hashLinkSecret } from './link-tokens.ts';
+import { hashSecret } from '../../records/record-tokens.ts';
 import { recordInDocument } from './links.repository.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -42,7 +42,7 @@ export const createLink = (
   const isKey = caller.principal.type === 'service_account';
   return {
     expires_at: expiryOf(expires_at),
-    token_hash: hashLinkSecret(secret),
+    token_hash: hashSecret(secret),
     user_id,
     user_type: isKey ? ('service_account' as const) : ('user' as const),
     key_id: isKey ? caller.principal.token_id : null,

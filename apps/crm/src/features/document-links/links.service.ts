@@ -3,9 +3,9 @@ import { clientNotConfigured, type ResourceServer } from '@tessera/resource-serv
 import type { Database } from '../../database.ts';
 import type { Caller, CrmPermission } from '../../http.ts';
 import type { AnswerOf } from '../../records/kind.ts';
+import { isSecretOf, newSecret, tokenFormat } from '../../records/record-tokens.ts';
 import { createRecords, type Versioned } from '../../records/records.ts';
 import type { DocumentService } from '../documents/documents.service.ts';
-import { isSecretOf, linkToken, newLinkSecret, readLinkToken } from './link-tokens.ts';
 import { type DocumentLinks, documentLink } from './links.kind.ts';
 import { findLink } from './links.repository.ts';
 
@@ -43,6 +43,9 @@ interface Dependencies {
   readonly access: Pick<ResourceServer<CrmPermission>, 'canAskRights' | 'rightsOf'>;
 }
 
+/** The tokens in the addresses of links. */
+const linkTokens = tokenFormat('tcl');
+
 const noLink = (): HttpError => notFound('The link');
 
 /** Errors about the document that mean that the link has ended. */
@@ -65,7 +68,7 @@ export const createLinks = ({ database, documents, access }: Dependencies): Link
 
     async create(caller, documentId, { expires_at, version_number = null }) {
       if (!access.canAskRights) throw clientNotConfigured();
-      const secret = newLinkSecret();
+      const secret = newSecret();
       const below = links.within(documentId);
       if (version_number !== null) {
         // A document that the caller does not see is a 404, before its versions are.
@@ -73,13 +76,14 @@ export const createLinks = ({ database, documents, access }: Dependencies): Link
         await requireVersion(caller, documentId, version_number);
       }
       const created = await below.create(caller, { expires_at, version_number, secret });
-      return Object.assign(created, { token: linkToken(caller.tenantId, created.id, secret) });
+      const token = linkTokens.write({ tenantId: caller.tenantId, id: created.id, secret });
+      return Object.assign(created, { token });
     },
 
     async open(given) {
-      const token = readLinkToken(given);
+      const token = linkTokens.read(given);
       if (!token) throw noLink();
-      const { tenantId, linkId, secret } = token;
+      const { tenantId, id: linkId, secret } = token;
       const link = await findLink(database.forTenant(tenantId), linkId);
       const isGenuine = isSecretOf(secret, link?.token_hash);
       if (!link || !isGenuine || link.expires_at.getTime() <= Date.now()) throw noLink();
