@@ -84,8 +84,11 @@ export const runConfined = async (
     signal,
   });
   const closed = once(child, 'close') as Promise<[code: number | null]>;
-  const [stdin, , , output] = child.stdio as unknown as [Writable, null, null, Readable];
+  closed.catch(() => undefined);
   try {
+    // Without free file descriptors there are no streams, and `closed` rejects.
+    if (!(child.stdio as unknown)) await closed;
+    const [stdin, , , output] = child.stdio as unknown as [Writable, null, null, Readable];
     const [result, cut, [code]] = await Promise.all([
       readResult(output, resultBytes),
       send(content, stdin),

@@ -84,7 +84,7 @@ test('A process that is killed while it writes leaves no object, and deleting it
   const script = fileURLToPath(new URL('testing/write-forever.ts', import.meta.url));
   const writer = spawn(
     process.execPath,
-    ['--import', 'tsx', script, folder, object.tenantId, object.id],
+    ['--conditions=source', '--import', 'tsx', script, folder, object.tenantId, object.id],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   await once(writer.stdout, 'data');
@@ -109,6 +109,7 @@ test('A file for which there is no room leaves nothing', async () => {
       '-c',
       'ulimit -f 1000 && exec "$0" "$@"',
       process.execPath,
+      '--conditions=source',
       '--import',
       'tsx',
       script,

@@ -33,8 +33,8 @@ export interface S3Options {
   readonly timeoutMs?: number | undefined;
 }
 
-/** Parts of an upload that are in memory at once, and the bytes of each: S3 takes at most 10,000 parts. */
-const PARTS_AT_ONCE = 2;
+/** Parts of an upload that are sent at once, and the bytes of each: S3 takes at most 10,000 parts. */
+const PARTS_AT_ONCE = 1;
 const PART_BYTES = 8 * 1024 * 1024;
 const MAX_PARTS = 10_000;
 

@@ -37,7 +37,15 @@ export const saveWords = async (
     WHERE ${oneContent(db, id)}`);
 };
 
-/** Makes one content the thumbnail of another; false if that has been deleted, or has one. */
+/** Locks a content that is to get a thumbnail; false if it has been deleted, or has one. */
+export const lockForThumbnail = async (db: TenantDb, id: string): Promise<boolean> => {
+  const rows = await db.query(sql`
+    SELECT id FROM tenant_crm.file_contents
+    WHERE ${oneContent(db, id)} AND thumbnail_id IS NULL FOR NO KEY UPDATE`);
+  return rows.length > 0;
+};
+
+/** Makes one content the thumbnail of another; false if they are the same, or that has one. */
 export const saveThumbnail = async (
   db: TenantDb,
   id: string,
@@ -45,6 +53,7 @@ export const saveThumbnail = async (
 ): Promise<boolean> => {
   const rows = await db.query(sql`
     UPDATE tenant_crm.file_contents SET thumbnail_id = ${thumbnailId}::uuid
-    WHERE ${oneContent(db, id)} AND thumbnail_id IS NULL RETURNING id`);
+    WHERE ${oneContent(db, id)} AND id <> ${thumbnailId}::uuid AND thumbnail_id IS NULL
+    RETURNING id`);
   return rows.length > 0;
 };

@@ -19,7 +19,12 @@ import {
 import { shape, uuid } from '@tessera/fields';
 import { HttpError, type Logger } from '@tessera/http-kit';
 import type { Database, TenantDb } from '../database.ts';
-import { findReadable, saveThumbnail, saveWords } from './content-reading.repository.ts';
+import {
+  findReadable,
+  lockForThumbnail,
+  saveThumbnail,
+  saveWords,
+} from './content-reading.repository.ts';
 import type { Files, NewContentHook } from './files.ts';
 
 /**
@@ -59,7 +64,7 @@ interface Dependencies {
   readonly logger: Logger;
 }
 
-/** The content was deleted, or another attempt has stored its thumbnail. */
+/** The content was deleted, is its own thumbnail, or got one from another attempt. */
 class NotNeeded extends Error {}
 
 /** The handler of the job. Files that cannot be read are logged: nothing else depends on their words or thumbnails. */
@@ -91,6 +96,8 @@ export const contentReadingHandler = ({
     const upload = { content: Readable.from([image]), announcedSize: image.length };
     await files.store(db.tenantId, upload, (file) =>
       db.transaction(async (tx) => {
+        // Before the usage, which `refer` locks: uploads and deletions lock contents first.
+        if (!(await lockForThumbnail(tx, id))) throw new NotNeeded();
         const thumbnailId = await files.refer(tx, file, 'image/webp', 'derived');
         if (!(await saveThumbnail(tx, id, thumbnailId))) throw new NotNeeded();
       }),
@@ -101,8 +108,8 @@ export const contentReadingHandler = ({
     error instanceof UnreadableContent ||
     error instanceof NotNeeded ||
     (error instanceof WorkerEnded && attempt >= ATTEMPTS) ||
-    // The quota has no room for a thumbnail.
-    (error instanceof HttpError && error.status === 413);
+    // The quota has no room for a thumbnail, or a scan has found that the file must not be served.
+    (error instanceof HttpError && [409, 413].includes(error.status));
 
   return handleJob(contentReadingJob, async ({ tenant_id, content_id: id }, run) => {
     const db = database.forTenant(tenant_id);

@@ -226,11 +226,15 @@ export const createFiles = ({
     });
 
   const release = async (db: TenantDb, contentIds: readonly string[]): Promise<void> => {
-    const { bytes, removed } = await removeReferences(db, contentIds);
-    if (bytes > 0) await addUsage(db, -bytes);
-    for (const { object_id: objectId } of removed) await remove(db, objectId);
-    const thumbnails = removed.flatMap(({ thumbnail_id: id }) => id ?? []);
-    if (thumbnails.length > 0) await release(db, thumbnails);
+    let released = 0;
+    for (let ids = contentIds; ids.length > 0; ) {
+      const { bytes, removed } = await removeReferences(db, ids);
+      released += bytes;
+      for (const { object_id: objectId } of removed) await remove(db, objectId);
+      ids = removed.flatMap(({ thumbnail_id: id }) => id ?? []);
+    }
+    // Last, as in `refer`.
+    if (released > 0) await addUsage(db, -released);
   };
 
   /** Ends the time in which an uploaded file may be given up. */

@@ -158,7 +158,6 @@ test.each([
       "UPDATE tenant_crm.documents SET deleted_at = deleted_at - interval '30 days' WHERE id = $1",
       [id],
     );
-    // So that the removal is left to the process that is killed.
     await killAt('delete', step, tenant.id, id, objectId);
     await timePasses(tenant.id, withJobs);
     await until(async () => {

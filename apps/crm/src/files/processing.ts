@@ -86,7 +86,9 @@ export const fileScanHandler = ({
 
   const scan = async (db: TenantDb, id: string, signal: AbortSignal): Promise<Finding> => {
     if (!scanner) return { status: 'not_scanned', finding: null };
-    const verdict = await scanner.scan(await files.openForScan(db, id), signal);
+    const content = await files.openForScan(db, id);
+    // A scan that fails before it reads does not close its content.
+    const verdict = await scanner.scan(content, signal).finally(() => content.destroy());
     scans.inc({ result: verdict.status });
     const about = { tenant_id: db.tenantId, content_id: id };
     if (verdict.status === 'infected') {

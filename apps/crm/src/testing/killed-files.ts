@@ -1,4 +1,4 @@
-import type { JobHandler, JobRun } from '@tessera/background-work/jobs';
+import type { JobHandler, JobQueue, JobRun } from '@tessera/background-work/jobs';
 import type { FileStore } from '@tessera/file-store';
 import { readConfig } from '../config.ts';
 import { createContext } from '../context.ts';
@@ -50,10 +50,16 @@ const store: FileStore = Object.create(context.fileStore, {
   },
 });
 
+/** Jobs of files that wait, so that no other process does what this one is killed at. */
+const waitingJobs: Pick<JobQueue, 'enqueue'> = {
+  enqueue: (db, job, payload, options) =>
+    jobs.enqueue(db, job, payload, { runAt: new Date(Date.now() + 3_600_000), ...options }),
+};
+
 const made = createFiles({
   database,
   store,
-  jobs,
+  jobs: waitingJobs,
   maxBytes: 1e9,
   defaultQuota: undefined,
   onNewContent: [],

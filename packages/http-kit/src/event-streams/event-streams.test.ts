@@ -99,7 +99,7 @@ test('a client that reconnects sends the id of its last event', async () => {
   await open({ 'last-event-id': '41' });
   await open({ 'last-event-id': 'x'.repeat(201) });
   await open();
-  expect(state.lastIds).toEqual(['41', undefined, undefined]);
+  expect(state.lastIds).toEqual(['41', 'x'.repeat(201), undefined]);
 });
 
 test('the source ends when the client disconnects', async () => {

@@ -38,6 +38,7 @@ test('A large folder is deleted for good in slices: an interrupted job keeps wha
      WHERE tenant_id = $1 AND (id = $2 AND n > 1 OR id <> $2 AND n = 1)`,
     [tenantId, id],
   );
+  await query('UPDATE tenant_crm.documents SET current_version = $2 WHERE id = $1', [id, VERSIONS]);
   const references = COPIES + VERSIONS;
   await query('UPDATE tenant_crm.file_contents SET reference_count = $2 WHERE tenant_id = $1', [
     tenantId,
@@ -59,6 +60,10 @@ test('A large folder is deleted for good in slices: an interrupted job keeps wha
     const [found] = await query(
       `SELECT (SELECT count(*)::int FROM tenant_crm.document_versions WHERE tenant_id = $1) AS versions,
          (SELECT count(*)::int FROM tenant_crm.documents WHERE tenant_id = $1) AS documents,
+         (SELECT count(*)::int FROM tenant_crm.documents AS document
+          JOIN tenant_crm.document_versions AS version USING (tenant_id)
+          WHERE tenant_id = $1 AND version.document_id = document.id
+            AND version.number = document.current_version) AS restorable,
          (SELECT count(*)::int FROM tenant_crm.document_folders WHERE tenant_id = $1) AS folders,
          (SELECT count(*)::int FROM tenant_crm.file_contents WHERE tenant_id = $1) AS contents,
          (SELECT bytes::int FROM tenant_crm.file_usage WHERE tenant_id = $1) AS bytes`,
@@ -99,6 +104,7 @@ test('A large folder is deleted for good in slices: an interrupted job keeps wha
   expect(await state()).toEqual({
     versions,
     documents: COPIES + 1,
+    restorable: COPIES + 1,
     folders: 1,
     contents: 1,
     bytes: 5 * versions,
@@ -109,5 +115,12 @@ test('A large folder is deleted for good in slices: an interrupted job keeps wha
     [folder],
   );
   await until(async () => (await state()).folders === 0);
-  expect(await state()).toEqual({ versions: 0, documents: 0, folders: 0, contents: 0, bytes: 0 });
+  expect(await state()).toEqual({
+    versions: 0,
+    documents: 0,
+    restorable: 0,
+    folders: 0,
+    contents: 0,
+    bytes: 0,
+  });
 });

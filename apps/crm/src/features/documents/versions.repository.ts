@@ -61,8 +61,8 @@ interface Slice {
 }
 
 /**
- * Deletes the next documents for good, with their versions and links. The current version of a document is deleted last,
- * together with it.
+ * Deletes the next documents for good, with their versions and links. The current version of a document is deleted in the
+ * same transaction as the document: until then, the document can be restored.
  */
 export const deleteDocuments = async (
   db: TenantDb,
@@ -74,15 +74,23 @@ export const deleteDocuments = async (
       AND deleted_at <= ${deletedBefore} ORDER BY id LIMIT ${DOCUMENTS_AT_ONCE} FOR UPDATE`);
   const ids = documents.map((found) => found.id);
   if (ids.length === 0) return { contentIds: [], isLast: true };
-  const versions = await db.query<{ content_id: string }>(sql`
+  const former = await db.query<{ content_id: string }>(sql`
     DELETE FROM tenant_crm.document_versions
     WHERE tenant_id = ${db.tenantId}::uuid AND id IN (
-      SELECT id FROM tenant_crm.document_versions
-      WHERE tenant_id = ${db.tenantId}::uuid AND document_id = ANY(${ids}::uuid[])
-      ORDER BY number LIMIT ${VERSIONS_AT_ONCE}
+      SELECT version.id FROM tenant_crm.document_versions AS version
+      JOIN tenant_crm.documents AS document
+        ON document.tenant_id = ${db.tenantId}::uuid AND document.id = version.document_id
+      WHERE version.tenant_id = ${db.tenantId}::uuid AND version.document_id = ANY(${ids}::uuid[])
+        AND version.number < document.current_version
+      ORDER BY version.number LIMIT ${VERSIONS_AT_ONCE}
     ) RETURNING content_id`);
-  const contentIds = versions.map((version) => version.content_id);
-  if (versions.length === VERSIONS_AT_ONCE) return { contentIds, isLast: false };
+  const contentIds = former.map((version) => version.content_id);
+  if (former.length === VERSIONS_AT_ONCE) return { contentIds, isLast: false };
+  const current = await db.query<{ content_id: string }>(sql`
+    DELETE FROM tenant_crm.document_versions
+    WHERE tenant_id = ${db.tenantId}::uuid AND document_id = ANY(${ids}::uuid[])
+    RETURNING content_id`);
+  contentIds.push(...current.map((version) => version.content_id));
   await db.query(sql`
     DELETE FROM tenant_crm.document_links
     WHERE tenant_id = ${db.tenantId}::uuid AND document_id = ANY(${ids}::uuid[])`);
