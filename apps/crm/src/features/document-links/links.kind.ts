@@ -38,7 +38,10 @@ export const Link = named(
     id: uuid(),
     expires_at: time(),
     version_number: described(nullable(versionNumber), 'Null for the current version'),
-    user_id: described(uuid(), 'Who created it: it is served only while they see the document.'),
+    user_id: described(
+      uuid(),
+      'The user who created the link. It works only while they may see the document.',
+    ),
     created_at: time(),
   }),
 );
