@@ -6,7 +6,7 @@ const { sql } = Prisma;
 const oneContent = (db: TenantDb, id: string): Prisma.Sql =>
   sql`tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`;
 
-/** A content as a job that reads it sees it. */
+/** What the job that reads a content needs to know about it. */
 interface ReadableContent {
   readonly type: string | null;
   readonly size: number;
@@ -37,7 +37,7 @@ export const saveWords = async (
     WHERE ${oneContent(db, id)}`);
 };
 
-/** Makes one content the thumbnail of another; false if that has been deleted, or has one. */
+/** Makes a content the thumbnail of another one; false if that one has been deleted or has a thumbnail. */
 export const saveThumbnail = async (
   db: TenantDb,
   id: string,

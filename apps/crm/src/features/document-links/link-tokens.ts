@@ -7,7 +7,7 @@ const TOKEN = /^tcl_([A-Za-z0-9_-]{22})_([A-Za-z0-9_-]{22})_([A-Za-z0-9_-]{43})$
 /** A new secret for the token of a link: 256 random bits. */
 export const newLinkSecret = (): string => randomBytes(SECRET_BYTES).toString('base64url');
 
-/** What is stored of a secret: SHA-256, in hexadecimal. It is too random to be guessed from that. */
+/** The SHA-256 hash of a secret in hexadecimal, which is stored instead of it. Random secrets need no slower hash. */
 export const hashLinkSecret = (secret: string): string =>
   createHash('sha256').update(secret).digest('hex');
 
@@ -19,7 +19,7 @@ const decodeId = (text: string): string =>
     .toString('hex')
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
-/** The token of a link. It names the tenant and the link, so that a request finds both. */
+/** The token of a link. It contains the ids of the tenant and the link, by which a request finds the link. */
 export const linkToken = (tenantId: string, linkId: string, secret: string): string =>
   [PREFIX, encodeId(tenantId), encodeId(linkId), secret].join('_');
 
@@ -37,7 +37,7 @@ export const readLinkToken = (token: string): LinkToken | undefined => {
   return { tenantId: decodeId(tenant), linkId: decodeId(link), secret };
 };
 
-/** Whether a secret is the one of a hash, compared in constant time; also where there is no link. */
+/** Whether a secret has this hash. Takes the same time whether they differ, and if there is no link (undefined). */
 export const isSecretOf = (secret: string, hash: string | undefined): boolean => {
   const presented = Buffer.from(hashLinkSecret(secret), 'hex');
   const expected = Buffer.from(hash ?? hashLinkSecret(''), 'hex');

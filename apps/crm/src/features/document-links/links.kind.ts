@@ -46,7 +46,7 @@ export const Link = named(
   }),
 );
 
-/** A link by which anybody can download a document for a while. It does not change. */
+/** A link by which anybody can download a document until it expires. It cannot be updated. */
 export const documentLink = declareKind({
   table: 'document_links',
   path: '/links',

@@ -7,7 +7,7 @@ import { tagged } from '../../records/versions.ts';
 import { documentLink, Link, LinkInput } from './links.kind.ts';
 import type { LinkService } from './links.service.ts';
 
-/** The path at which a link is served, which needs no token of a user. */
+/** The path at which links are served without authentication. */
 const PUBLIC_PATH = '/public/links';
 
 const LinkWithToken = named(
@@ -38,7 +38,7 @@ export const linkRoutes = ({ links, create }: LinkService): RouteTable => {
       body: LinkInput,
       responses: { 201: record(LinkWithToken) },
       responseHeaders: { 201: ['ETag', 'Location'] },
-      // Responses to keys are stored, and a token must not be.
+      // A response to an idempotency key is stored, and a token must not be.
       isIdempotent: false,
       handler: async ({ caller, params, body, req, reply }) => {
         const { token, ...created } = await create(caller, params.id ?? '', body);

@@ -22,14 +22,14 @@ const problems = {
   412: '`Tus-Resumable` is not 1.0.0; the response names the supported versions in `Tus-Version`',
 };
 
-/** How long an upload waits, for descriptions. */
+/** The lifetime of an unfinished upload in hours, for descriptions. */
 const HOURS = UPLOAD_MS / 3_600_000;
 
 /** What differs between uploads of new documents and of versions. */
 interface Target {
   readonly path: string;
   readonly permission: 'documents.create' | 'documents.update';
-  /** Of the operation ids, such as `DocumentUpload`. */
+  /** The part of the operation ids after the verb, such as `DocumentUpload`. */
   readonly name: string;
   readonly subject: string;
   readonly metadata: string;
@@ -79,7 +79,7 @@ const routesOf = (
         ...problems,
         413: 'The file is larger than the limit, or than what the quota has left',
       },
-      // The headers are no part of what a key identifies, and an unused upload expires.
+      // An idempotency key does not cover the headers, and an unused upload expires.
       isIdempotent: false,
       handler: async ({ caller, params, req, reply }) => {
         const of = { caller, documentId: documentOf(params) };
