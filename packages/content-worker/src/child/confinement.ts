@@ -4,7 +4,8 @@ import { Worker } from 'node:worker_threads';
 
 /**
  * Kills the process at its limits. The limit of V8's heap does not cover buffers with unpacked and decoded content.
- * This runs in another thread because the main thread may be busy, and is a script because threads do not run TypeScript.
+ * This runs in another thread because the main thread may be busy. It is a script because threads do not run
+ * TypeScript.
  */
 const GUARD = `
   const { seconds, memoryBytes } = require('node:worker_threads').workerData;

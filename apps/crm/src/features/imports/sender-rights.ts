@@ -14,7 +14,7 @@ export type SenderRightsSource = Pick<ResourceServer<CrmPermission>, 'canAskRigh
 
 /** How old a response of identity may be when rows are saved, in milliseconds. */
 const VERIFIED_FOR_MS = 60_000;
-/** How long an import waits before it asks an identity that did not answer again, in milliseconds. */
+/** How long an import waits before it repeats a request that identity did not answer, in milliseconds. */
 const RETRY_MS = 2000;
 
 /** The reason of an import that is cancelled because its sender lost rights. */
