@@ -1,4 +1,4 @@
-// `npm run test:clamd`: runs the tests of virus scans with ClamAV. Needs `clamd`. Further arguments are
+// `npm run test:clamd`: runs the tests of malware scans with ClamAV. Needs `clamd`. Further arguments are
 // passed to Jest.
 import { bootstrap, jest } from './bootstrap.mjs';
 

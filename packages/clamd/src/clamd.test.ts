@@ -20,7 +20,7 @@ async function* parts(content: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < content.length; at += size) yield content.subarray(at, at + size);
 }
 
-test('A content is sent whole, however it is divided, and empty parts do not end it', async () => {
+test('A content is sent completely, in chunks of any size, and an empty chunk does not end it', async () => {
   const before = clamd.scanned.length;
   expect(await scanner().scan(parts(Buffer.alloc(MAX_BYTES), 70_001))).toEqual({ status: 'clean' });
   expect(await scanner().scan(parts(eicar, 1))).toEqual({
@@ -60,7 +60,7 @@ test('A content that exceeds a limit within clamd is unscannable, not infected',
   });
 });
 
-test('Anything but a verdict fails: an error, an unknown reply, silence, an abort, an unreadable content', async () => {
+test('A scan fails after an error, an unknown reply, no reply, an abort or an unreadable content', async () => {
   const scan = (signal?: AbortSignal) => scanner(300).scan(parts(Buffer.from('a'), 1), signal);
   for (const reply of ['Can not create temporary file. ERROR', 'stream: ', 'OK', '']) {
     clamd.reply(reply);
@@ -82,7 +82,7 @@ test('Anything but a verdict fails: an error, an unknown reply, silence, an abor
   await expect(scanner().scan(unreadable)).rejects.toThrow('the store is unavailable');
 });
 
-test('A clamd that is down, closes the connection or replies without end fails the scan', async () => {
+test('A scan fails if clamd is down, closes the connection or sends a reply that does not end', async () => {
   const scan = () => scanner().scan(parts(Buffer.from('a'), 1));
   await clamd.kill();
   await expect(scan()).rejects.toThrow('ECONNREFUSED');
@@ -106,7 +106,7 @@ test('A clamd that is down, closes the connection or replies without end fails t
   babbling.close();
 });
 
-test('An address names a TCP port or a socket', () => {
+test('An address is a TCP port or a socket', () => {
   expect(clamdAddress('tcp://clamd.example.com')).toEqual({
     host: 'clamd.example.com',
     port: 3310,

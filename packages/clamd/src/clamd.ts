@@ -8,23 +8,23 @@ export type Verdict =
   | { readonly status: 'clean' }
   /** `signature` is the name of what was found. */
   | { readonly status: 'infected'; readonly signature: string }
-  /** The content exceeds a limit of clamd (its size, or that of the archive that it is), so nobody knows. */
+  /** The content exceeds a limit of clamd, for its size or the files in an archive, so the result is unknown. */
   | { readonly status: 'unscannable'; readonly reason: string };
 
 export interface ClamdOptions {
   /** How long to wait for the connection, in milliseconds. Default 10,000. */
   readonly connectMs?: number;
   /**
-   * How long clamd may neither take bytes nor answer, in milliseconds. Default 180,000: by default, it gives up a scan
-   * after two minutes.
+   * How long clamd may neither accept bytes nor reply, in milliseconds. Default 180,000, because clamd itself ends a
+   * scan after two minutes by default.
    */
   readonly idleMs?: number;
 }
 
 export interface Clamd {
   /**
-   * Scans a content while it is read. Rejects if clamd cannot be reached, stops answering or fails, with the error of
-   * the content, and when the signal is aborted; the same content can then be scanned again.
+   * Scans a content while it is read. Rejects if clamd cannot be reached, does not reply or fails, with the error of
+   * the content, and if the signal is aborted; the same content can then be scanned again.
    */
   scan(content: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Verdict>;
 }
@@ -95,7 +95,7 @@ export const createClamd = (
       socket.removeAllListeners('timeout');
       limit(idleMs, `clamd did not answer within ${idleMs} ms.`);
       const sent = pipeline(framed(content), socket, { end: false });
-      // It replies early to a content that is too large. (`sent` fails then, because the connection is closed.)
+      // clamd replies early to a content that is too large. Then it closes the connection, and `sent` rejects.
       return verdictOf(await Promise.race([reply, sent.then(() => reply)]));
     } finally {
       signal?.removeEventListener('abort', abort);

@@ -10,13 +10,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 export interface ProcessLimits {
   /** How long it may run, in seconds. */
   readonly seconds: number;
-  /** The memory that it may use, in bytes. Beyond the heap, it is limited by the program's own call of `confine`. */
+  /** The memory that it may use, in bytes. V8 limits the heap; the program must call `confine` to limit the rest. */
   readonly memoryBytes: number;
-  /** The size of its result in bytes. */
+  /** The maximum size of its result, in bytes. */
   readonly resultBytes: number;
 }
 
-/** What a process has left. */
+/** The result of a process that has ended. */
 export interface ProcessResult {
   /** The exit code; null if it was killed. */
   readonly code: number | null;
@@ -24,7 +24,7 @@ export interface ProcessResult {
 }
 
 const MEBIBYTE = 1024 * 1024;
-/** The part of the memory that is for the heap; code, buffers and images are outside of it. */
+/** The share of the memory for the heap; code, buffers and images are outside of it. */
 const HEAP = 0.6;
 
 const extension = extname(import.meta.url);
@@ -36,7 +36,7 @@ const sourceFlags = (): string[] => {
   return ['--conditions=source', '--import', loader];
 };
 
-/** The output as far as it is not larger than allowed; then undefined. */
+/** The output; undefined if it is larger than `maxBytes`. */
 const readResult = async (output: Readable, maxBytes: number): Promise<Buffer | undefined> => {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -50,7 +50,7 @@ const readResult = async (output: Readable, maxBytes: number): Promise<Buffer | 
 
 const CLOSED: readonly unknown[] = ['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'];
 
-/** Sends the content. The result is an error if a stream was closed before its end: usually the process has ended. */
+/** Sends the content. Returns an error if a stream was closed before its end, usually because the process ended. */
 const send = async (content: Readable, stdin: Writable): Promise<unknown> => {
   try {
     await pipeline(content, stdin);
@@ -94,7 +94,7 @@ export const runConfined = async (
       send(content, stdin),
       closed,
     ]);
-    // The content ended early, and the process took the part for the whole.
+    // The process has read only a part of the content, and has taken it for the whole.
     if (cut !== undefined && result && result.length > 0) throw cut;
     return result ? { code, result } : { code: null, result: Buffer.alloc(0) };
   } finally {

@@ -105,14 +105,14 @@ describe('A file that cannot be read is refused:', () => {
     await expect(wordsIn(await content(), type)).rejects.toThrow(UnreadableContent);
   });
 
-  test('SVG in the guise of a PNG', async () => {
+  test('an SVG that is declared as a PNG', async () => {
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>');
     await expect(worker.thumbnail(Readable.from([svg]), 'image/png')).rejects.toThrow(
       UnreadableContent,
     );
   });
 
-  test('an image of too many pixels', async () => {
+  test('an image with too many pixels', async () => {
     const size = { width: 8000, height: 8000 };
     const bomb = await sharp({ create: { ...size, channels: 3, background: 'red' } })
       .png({ compressionLevel: 1 })
@@ -123,7 +123,7 @@ describe('A file that cannot be read is refused:', () => {
   });
 });
 
-describe('A process is ended, and the next file is read, after', () => {
+describe('A process is killed, and the next file is read, after', () => {
   afterEach(async () => {
     expect(await wordsIn(Buffer.from('still here'), 'text/plain')).toEqual(['still', 'here']);
   });

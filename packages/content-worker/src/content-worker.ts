@@ -14,15 +14,15 @@ export interface WorkerLimits {
   readonly memoryBytes?: number;
 }
 
-/** The file is damaged or encrypted, or not of its type: reading it again would not help. */
+/** The file is damaged, encrypted or not of the given type: reading it again would not help. */
 export class UnreadableContent extends Error {}
 
 /** The process was ended at a limit, or has crashed. */
 export class WorkerEnded extends Error {}
 
 /**
- * Reads files of users, each in a process of its own with limits of time and memory, an empty environment and no
- * network. Whatever a file does to its process, the service continues.
+ * Reads users' files, each in a separate process with limits of time and memory, an empty environment and no network. A
+ * file cannot harm the service, whatever it does to its process.
  */
 export interface ContentWorker {
   /**

@@ -1,4 +1,4 @@
-/** The media types of files of which the text can be extracted. */
+/** The media types of files whose text can be extracted. */
 export const textTypes = [
   'text/plain',
   'text/markdown',
@@ -7,7 +7,7 @@ export const textTypes = [
   'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
 ] as const;
 
-/** The media types of images of which a thumbnail can be made. SVG is a program, not an image. */
+/** The media types of images that get a thumbnail. Not SVG, which can contain scripts and references. */
 export const imageTypes = [
   'image/png',
   'image/jpeg',

@@ -9,7 +9,7 @@ const MAX_BYTES = 400_000;
 
 const WORDS = /[\p{L}\p{M}\p{N}]+/gu;
 
-/** Scripts that are written without spaces between words; only a dictionary tells the words apart. */
+/** Scripts that are written without spaces between words. A dictionary is needed to separate the words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const segmenter = new Intl.Segmenter('und', { granularity: 'word' });

@@ -63,10 +63,10 @@ export const errorCodes = {
   not_the_owner: 'Only the owner of the record can do this.',
   folder_access_denied: 'The caller has no access to this folder.',
   folder_not_empty: 'The folder is not empty; `?force=true` deletes what is in it as well.',
-  upload_expired: 'The unfinished upload has expired, and its bytes are deleted. Begin a new one.',
+  upload_expired: 'The unfinished upload has expired, and its bytes are deleted. Start a new one.',
   upload_busy:
-    'Another request is completing the upload. Ask for its state, and continue from there.',
-  scan_pending: 'The file is being scanned for malware and is served afterwards.',
+    'Another request is completing the upload. Request its offset later, and continue from there.',
+  scan_pending: 'The file is being scanned for malware. It is served if none is found.',
   file_quarantined: 'The file contains malware and is not served.',
   file_unscannable: 'The file exceeds a limit of the malware scanner and is not served.',
   not_found: 'The resource does not exist, or the caller may not see it.',
@@ -101,7 +101,7 @@ export const errorCodes = {
   crm_unavailable: 'CRM is unavailable; `Retry-After` is the number of seconds to wait.',
   crm_failed: 'CRM sent an invalid response.',
   identity_client_not_configured:
-    'The service has no client at identity, which this feature requires.',
+    'The feature requires a client of the service at identity, which is not configured.',
   identity_unavailable:
     'Identity is unavailable. The token may still be valid, so do not sign out.',
   database_unavailable:

@@ -22,7 +22,7 @@ const storeIn = (options: { readonly bucket?: string; readonly prefix?: string }
 
 testObjectStore('S3', async () => storeIn());
 
-test('A bucket that does not exist is an error at the start, and no file is reported as missing', async () => {
+test('A bucket that does not exist is an error at the start, not a missing file', async () => {
   const store = storeIn({ bucket: 'other' });
   await expect(store.prepare()).rejects.toThrow();
   await expect(store.read(newObject())).rejects.toMatchObject({ name: 'NoSuchBucket' });
@@ -37,7 +37,7 @@ test('Files of another prefix and other files in the bucket are not listed', asy
   expect((await inner.list({ limit: 10 })).objects).toMatchObject([object]);
 });
 
-test('Deleting an object removes what an interrupted upload has left', async () => {
+test('Deleting an object also deletes the parts of an interrupted upload', async () => {
   const store = storeIn();
   const object = newObject();
   const { S3Client, CreateMultipartUploadCommand } = await import('@aws-sdk/client-s3');
@@ -57,7 +57,7 @@ test('Deleting an object removes what an interrupted upload has left', async () 
   expect((await interrupted.listUnfinished({ limit: 10 })).objects).toEqual([]);
 });
 
-test('While the service is away, requests fail and nothing is lost', async () => {
+test('While the service is down, requests fail and nothing is lost', async () => {
   const store = storeIn();
   const [object, other] = [newObject(), newObject()];
   await store.write(object, inParts(Buffer.from('kept')));

@@ -19,7 +19,7 @@ export interface S3Options {
   /** The URL of the service; undefined for AWS. */
   readonly endpoint?: string | undefined;
   readonly region: string;
-  /** What all keys begin with, such as `tessera/`. */
+  /** A prefix of all keys, such as `tessera/`. */
   readonly prefix?: string | undefined;
   /** Whether the bucket is part of the path instead of the host name. */
   readonly forcePathStyle?: boolean | undefined;
@@ -27,7 +27,7 @@ export interface S3Options {
   readonly credentials?:
     | { readonly accessKeyId: string; readonly secretAccessKey: string }
     | undefined;
-  /** The largest file in bytes, if it may have more than 80 GB. */
+  /** The largest file in bytes; must be set if files may have more than 80 GB. */
   readonly maxBytes?: number | undefined;
   /** How long the service may take to answer a request, in milliseconds; default one minute. */
   readonly timeoutMs?: number | undefined;
@@ -61,7 +61,7 @@ const createClient = (
     ...(endpoint !== undefined && { endpoint }),
     ...(credentials !== undefined && { credentials }),
     forcePathStyle: forcePathStyle ?? false,
-    // Not every service knows the checksums that the SDK adds; TLS and the encryption of files protect the bytes.
+    // Not every service supports the checksums that the SDK adds; TLS and the encryption of files protect the bytes.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {

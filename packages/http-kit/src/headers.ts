@@ -60,7 +60,7 @@ export const requestHeaders = {
   },
   'Upload-Defer-Length': {
     field: matching(/^1$/, '1', 1),
-    description: 'Instead of `Upload-Length`: a later PATCH tells it.',
+    description: 'Instead of `Upload-Length`: a later PATCH sends it.',
   },
   'Upload-Metadata': {
     field: rawText(16_384),
@@ -68,7 +68,8 @@ export const requestHeaders = {
   },
   'Upload-Offset': {
     field: matching(/^[0-9]{1,16}$/, 'a number of bytes', 16),
-    description: 'Where the bytes of the body belong: how many bytes the service has.',
+    description:
+      'The position of the bytes of the body in the file, which is the number of bytes that the service has.',
   },
   'X-Tenant': {
     field: rawText(63),
@@ -134,15 +135,15 @@ export const responseHeaders = {
   },
   'Upload-Offset': {
     field: matching(/^[0-9]{1,16}$/, 'a number of bytes', 16),
-    description: 'How many bytes of the file the service has.',
+    description: 'The number of bytes of the file that the service has.',
   },
   'Upload-Expires': {
     field: rawText(100),
-    description: 'When the unfinished upload is deleted.',
+    description: 'When the upload is deleted unless it is finished.',
   },
   'Document-Id': {
     field: uuid(),
-    description: 'The document that the finished upload has created or changed.',
+    description: 'The id of the document that the finished upload created or changed.',
   },
   'Content-Disposition': {
     field: rawText(1000),

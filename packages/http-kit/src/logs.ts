@@ -57,9 +57,9 @@ const loggedPath = (url: string): string | undefined =>
   url.split('?', 1)[0]?.replace(SECRET_SEGMENT, '[redacted]');
 
 /**
- * Logs one line per request, with the request's id. Only the fields listed here are logged: headers, query
- * strings, bodies and long segments of paths can contain tokens and personal data. A valid `X-Request-Id` of the caller is used; the
- * response always has one.
+ * Logs one line per request, with the request's id. Only the fields listed here are logged: headers, query strings,
+ * bodies and long segments of paths can contain tokens and personal data. A valid `X-Request-Id` of the caller is used;
+ * the response always has one.
  */
 export const requestLog =
   (logger: Logger): RequestHandler =>

@@ -48,7 +48,7 @@ const mayList = async (of: AbsentActor, { resourceServer }: Probe = alone) => {
   return rights.state === 'active' ? rights.caller.can('contacts.list') : rights.state;
 };
 
-describe('somebody who is not present', () => {
+describe('a principal who is not present', () => {
   test('has the rights of their policies, and no others', async () => {
     const ada = identity.signIn({ policies: lists });
     identity.revoke(ada);
@@ -64,7 +64,7 @@ describe('somebody who is not present', () => {
     });
   });
 
-  test('loses them at once without events, because nothing is cached then', async () => {
+  test('loses rights at once without events, because nothing is cached then', async () => {
     const ada = identity.signIn({ policies: lists });
     expect(await mayList(actor(ada))).toBe(true);
     identity.setPolicies(ada, []);
@@ -84,7 +84,7 @@ describe('somebody who is not present', () => {
     expect(await mayList(actor(identity.signIn({ is_system_admin: true })))).toBe(true);
   });
 
-  test('has as a service account at most the scopes of a key that is valid', async () => {
+  test('has, as a service account, at most the scopes of its valid API key', async () => {
     const account = { type: 'service_account', policies: lists } as const;
     const limited = identity.signIn({ ...account, scopes: ['tenant.*.crm.tasks.*'] });
     expect(await mayList(actor(limited))).toBe(false);
@@ -94,12 +94,12 @@ describe('somebody who is not present', () => {
     expect(await mayList(actor(bot))).toBe('inactive');
   });
 
-  test('has as a client its scopes', async () => {
+  test('has its scopes as a client', async () => {
     const client = { type: 'client', tenants: [], scopes: ['tenant.*.crm.contacts.*'] } as const;
     expect(await mayList(actor(identity.signIn({ ...client, id: 'pipeline' })))).toBe(true);
   });
 
-  test('cannot act after impersonation by somebody who is no administrator any more', async () => {
+  test('cannot act if the impersonator is no longer an administrator', async () => {
     const ada = identity.signIn({ policies: lists });
     const administrator = identity.signIn({ is_system_admin: true });
     const impersonated = { ...actor(ada), impersonatorId: administrator.id };
@@ -109,7 +109,7 @@ describe('somebody who is not present', () => {
   });
 });
 
-describe('it is unknown what somebody may do', () => {
+describe('the rights of a principal are unknown', () => {
   test('if the service has no client at identity', async () => {
     const { resourceServer } = await start({ hasClient: false });
     expect(resourceServer.canAskRights).toBe(false);

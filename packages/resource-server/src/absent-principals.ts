@@ -5,18 +5,18 @@ import { clientNotConfigured, rightsUnknown } from './errors.ts';
 import type { AbsentPrincipal, ClientCredentials, IdentityClient } from './identity-client.ts';
 import { RightsCache, type RightsCacheOptions } from './rights-cache.ts';
 
-/** Somebody who is not present, in whose name a service acts. */
+/** A principal who is not present, for whom a service acts. */
 export interface AbsentActor extends AbsentPrincipal {
   /** The administrator who acted as this user; must still be one. */
   readonly impersonatorId?: string | null;
 }
 
-/** What identity says of somebody who is not present. */
+/** The current rights of a principal who is not present. */
 export type CurrentRights<Permission extends string = string> =
   | { readonly state: 'active'; readonly caller: GatedCaller<Permission> }
-  /** They cannot act in the tenant: deactivated, not a member, tenant suspended, key revoked, or unknown. */
+  /** It cannot act in the tenant: unknown, deactivated, not a member, tenant suspended, or API key not valid. */
   | { readonly state: 'inactive' }
-  /** Identity does not answer, or the service has no client there. The error is for the caller of the service. */
+  /** Identity did not answer, or the service has no client there. The error is for the caller of the service. */
   | { readonly state: 'unknown'; readonly error: HttpError };
 
 export interface AbsentPrincipalsOptions extends Omit<RightsCacheOptions, 'fetch'> {
@@ -25,7 +25,7 @@ export interface AbsentPrincipalsOptions extends Omit<RightsCacheOptions, 'fetch
   readonly client: ClientCredentials | undefined;
 }
 
-/** The current rights of principals who are not present, asked with the service's own client. */
+/** Requests the current rights of principals who are not present, with the service's own client. */
 export class AbsentPrincipals {
   /** Undefined if the service has no client. */
   readonly #cache: RightsCache | undefined;

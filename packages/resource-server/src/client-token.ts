@@ -5,7 +5,7 @@ import type {
   IdentityResult,
 } from './identity-client.ts';
 
-/** All that a service may do in its own name: read the rights of principals. */
+/** The only permission that the service's own client needs: reading the rights of principals. */
 const SCOPE = 'identity.principals.view';
 /** How long before its expiry a token is replaced, in milliseconds. */
 const MARGIN_MS = 30_000;
@@ -27,7 +27,7 @@ export class ClientTokens {
     this.#options = options;
   }
 
-  /** Asks with a token; if identity rejects it, once more with a new one. */
+  /** Calls `ask` with a token, and once more with a new one if identity rejects it. */
   async using<T>(ask: (token: string) => Promise<IdentityResult<T>>): Promise<IdentityResult<T>> {
     const first = await this.#token();
     if (first.outcome !== 'answered') return first;

@@ -10,12 +10,12 @@ import type { StreamState } from './stream.ts';
 export interface RightsCacheOptions {
   /** The service whose permissions are meant. */
   readonly service: string;
-  /** Asks identity what a principal may do. */
+  /** Requests the rights of a principal from identity. */
   fetch(principal: AbsentPrincipal): Promise<IdentityResult<PrincipalRights | 'inactive'>>;
   stream(): StreamState;
   /** Milliseconds since the epoch. */
   clock(): number;
-  /** How long an answer is cached at most, in milliseconds. */
+  /** Maximum time that rights are cached, in milliseconds. */
   lifetime: number;
 }
 
@@ -40,8 +40,8 @@ const keyOf = ({ tenantId, id, type, tokenId }: AbsentPrincipal): string =>
   JSON.stringify([tenantId, type, id, tokenId ?? null]);
 
 /**
- * What principals may do who are not present. As with callers (decision C2), answers are cached for a short time, and
- * only while events would report that one has become wrong.
+ * Caches the rights of principals who are not present. As with callers (decision C2), it does so for a short time, and
+ * only while the service receives the events that invalidate them.
  */
 export class RightsCache {
   readonly #options: RightsCacheOptions;
@@ -65,13 +65,13 @@ export class RightsCache {
       return { outcome: 'answered', value: entry.found.caller };
     }
     const fetch = (): Promise<IdentityResult<Found>> => this.#fetch(key, principal);
-    // Without events, a coalesced answer could be older than the request that waits for it.
+    // Without events, the result of a coalesced request could be outdated.
     const isCoherent = stream() === 'connected';
     const answer = await (isCoherent ? this.#fetches.coalesce(key, fetch) : fetch());
     return answer.outcome === 'answered' ? { ...answer, value: answer.value.caller } : answer;
   }
 
-  /** Removes every principal whom an event affects. */
+  /** Removes the principals that an event affects. */
   evict(affects: Predicate<Principal>): void {
     this.#evict(({ principal }) => affects(principal));
   }

@@ -13,7 +13,7 @@ export const identityVariables = {
   ),
   IDENTITY_CLIENT_ID: described(
     optional(rawText(200)),
-    'The system application at identity with the scope `identity.principals.view`, by which the service learns the rights of users who are not present. Features that need it answer 503 without it.',
+    'Client id of the service at identity, a system application with the scope `identity.principals.view`. The service uses it to look up the rights of users who are not present. Features that require it answer 503 without it.',
   ),
   IDENTITY_CLIENT_SECRET: described(
     optional(rawText(500)),

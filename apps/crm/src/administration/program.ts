@@ -83,7 +83,7 @@ export const createProgram = (print: (text: string) => void): Command => {
     );
   program
     .command('scan-files')
-    .description('scan the files for malware that were stored while CLAMD_URL was not set')
+    .description('scan for malware the files that were stored while CLAMD_URL was not set')
     .option('--all', 'also scan the other files again, for example with new signatures', false)
     .addHelpText(
       'after',

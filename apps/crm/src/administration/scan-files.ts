@@ -10,8 +10,8 @@ interface FoundContent {
 }
 
 /**
- * Enqueues scans of stored contents: of those that have not been scanned, or of `all`. Until the verdict, a content is
- * served, or not, as before.
+ * Enqueues scans of the contents that have not been scanned, or of `all`. Until its new result, a content is served, or
+ * not, as before.
  */
 export const enqueueScans = async (
   pool: Pool,

@@ -32,7 +32,7 @@ export const fileVariables = {
   ),
   FILE_STORE_S3_ENDPOINT: described(
     optional(url(500)),
-    'The URL of a service that speaks S3. Without it, AWS.',
+    'The URL of an S3-compatible service. Defaults to AWS.',
   ),
   FILE_STORE_S3_FORCE_PATH_STYLE: described(
     withDefault(bool(), false),
@@ -42,7 +42,7 @@ export const fileVariables = {
     optional(
       matching(/^(?:[A-Za-z0-9_.-]+\/)+$/, 'a path that ends with /, such as tessera/', 200),
     ),
-    'What the keys of all objects begin with, so that others can use the same bucket.',
+    'A prefix of the keys of all objects, so that other applications can use the same bucket.',
   ),
   FILE_STORE_S3_ACCESS_KEY_ID: described(
     optional(rawText(200)),
@@ -58,11 +58,11 @@ export const fileVariables = {
   ),
   FILE_QUOTA_BYTES: described(
     optional(int(0, Number.MAX_SAFE_INTEGER)),
-    'How many bytes of files a tenant may have, unless it has a quota of its own. Without it, there is no limit.',
+    'The quota of files of each tenant that has none of its own, in bytes. Identical files count for each document version and message that has them. Without it, there is no limit.',
   ),
   CLAMD_URL: described(
     optional(clamdUrl()),
-    'Where clamd (ClamAV) listens: `tcp://host:port`, or `unix:` followed by the path of its socket. Uploaded files are then not served until clamd has found no malware in them. Without it, files are not scanned.',
+    'The address of clamd (ClamAV): `tcp://host:port`, or `unix:` followed by the path of its socket. Uploaded files are then not served until clamd has found no malware in them. Without it, files are not scanned.',
   ),
 } as const;
 

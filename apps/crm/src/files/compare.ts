@@ -8,8 +8,8 @@ import { contentsByPath, findOrphans, hasObject, type SweptContent } from './swe
 const PAGE = 500;
 
 /**
- * Younger objects are not orphans: no upload takes as long, and a database that was restored to a point some hours ago
- * can still be replaced.
+ * Younger objects are not orphans: no upload takes that long, and a database that was restored to an older state by
+ * mistake can be restored again before objects are deleted.
  */
 const SAFE_AGE_MS = 24 * 3_600_000;
 
@@ -47,7 +47,7 @@ const objectOf = ({ tenant_id: tenantId, object_id: id }: SweptContent): ObjectI
 
 /**
  * Compares every object with the tables and every content with the store, in one pass over both in the same order.
- * What seems to differ is looked up again, because both change meanwhile. Returns how many there are of each.
+ * Each difference is looked up again, because both change meanwhile. Returns the numbers of objects and contents.
  */
 export const compareFiles = async (
   { database, store }: Dependencies,

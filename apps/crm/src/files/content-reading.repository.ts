@@ -6,7 +6,7 @@ const { sql } = Prisma;
 const oneContent = (db: TenantDb, id: string): Prisma.Sql =>
   sql`tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`;
 
-/** A content as a job that reads it sees it. */
+/** What the job that reads a content needs to know about it. */
 interface ReadableContent {
   readonly type: string | null;
   readonly size: number;
@@ -45,7 +45,7 @@ export const lockForThumbnail = async (db: TenantDb, id: string): Promise<boolea
   return rows.length > 0;
 };
 
-/** Makes one content the thumbnail of another; false if they are the same, or that has one. */
+/** Makes a content the thumbnail of another one; false if they are the same, or that one has a thumbnail. */
 export const saveThumbnail = async (
   db: TenantDb,
   id: string,

@@ -46,7 +46,7 @@ const read = (payload: object, number: number, seconds: number): Promise<void> =
   return contentReadingHandler({ database, files, worker, logger }).handle(payload as never, run);
 };
 
-test('A file that ends its process is tried three times and then given up, and the next one is read', async () => {
+test('A file that crashes its process is tried three times, and then the next file is read', async () => {
   const { body } = await upload({ content: 'bold heron', name: 'a.txt' }).expect(201);
   const payload = await contentOf(body.data.id);
   for (const number of [1, 2]) {
@@ -78,7 +78,7 @@ test('No thumbnail is made of a thumbnail, also if it is scanned later', async (
   expect(await thumbnailOf(thumbnail)).toBeNull();
 });
 
-test('Files that no text or thumbnail is made of are not read', async () => {
+test('Files that get neither words nor a thumbnail are not read', async () => {
   const zip = Buffer.from('PK\u0003\u0004 an archive');
   const { body } = await upload({ content: zip, type: 'application/zip' }).expect(201);
   const empty = await upload({ content: '', name: 'empty.txt' }).expect(201);

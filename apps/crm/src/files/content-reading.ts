@@ -28,8 +28,8 @@ import {
 import type { Files, NewContentHook } from './files.ts';
 
 /**
- * Reads a content: the words of a text, so that searches find it, or the thumbnail of an image. One at a time in each
- * replica, because its process needs much memory.
+ * Extracts the words of a text, so that searches find it, or makes the thumbnail of an image. Each replica reads one
+ * content at a time, because the process that reads it needs much memory.
  */
 const contentReadingJob = defineJob(
   'content_reading',
@@ -37,10 +37,10 @@ const contentReadingJob = defineJob(
   { concurrency: 1, timeLimitSeconds: 300 },
 );
 
-/** A file that ends its process is given up after so many attempts: the machine may only have been busy. */
+/** Attempts to read a file that makes its process crash or reach a limit: the machine may only have been busy. */
 const ATTEMPTS = 3;
 
-/** Of plain text, this many bytes have as many characters as are searched for words. */
+/** How many bytes of a plain text are read: they contain at least the characters that are searched for words. */
 const TEXT_BYTES = 4 * 1024 * 1024;
 
 const isPlain = (type: string): boolean => type.startsWith('text/');

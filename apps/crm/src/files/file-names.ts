@@ -1,15 +1,15 @@
 import { type Field, text, withRule } from '@tessera/fields';
 
 /**
- * What can make a path of a name on any system, also after it has been percent-decoded any number of times: separators,
- * control characters, their encoded and overlong forms, and drive letters; and the characters that reverse the order of
- * text, which can hide the end of a name.
+ * What can turn a name into a path on any system, also after any number of percent-decodings: separators, control
+ * characters, their encoded and overlong forms, and drive letters. Also the characters that reverse the direction of
+ * text, which can hide the extension of a name.
  */
 const UNSAFE =
   /[\p{Cc}\u2028-\u202e\u2066-\u2069/\\]|%(?:25)*(?:[01][\da-f]|7f|2f|5c|c[01]|(?:e0%(?:25)*[89]|f0%(?:25)*8))|^\s*[a-z]:/iu;
 const ALL_UNSAFE = new RegExp(UNSAFE, 'giu');
 
-/** Names that mean a directory, also percent-encoded. */
+/** Whether a name consists of dots, also percent-encoded, and therefore means a directory. */
 const isDirectory = (name: string): boolean => /^(?:\.|%(?:25)*2e)+$/i.test(name);
 
 /** The name of a file or folder. It is never part of a path, but clients may save files under it. */

@@ -67,7 +67,7 @@ test('A document in S3 is uploaded in parts, downloaded as a whole and in ranges
   await until(async () => (await stored()) === 0);
 });
 
-test('While S3 is away, files are a 503 and everything else works; then nothing is lost or left over', async () => {
+test('While S3 is down, files are 503 and everything else works; afterwards nothing is lost or left over', async () => {
   const { body } = await upload(Buffer.from('kept')).expect(201);
   const { id } = body.data;
   await s3.kill();

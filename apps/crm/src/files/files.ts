@@ -69,7 +69,7 @@ export interface Upload {
   readonly content: AsyncIterable<Uint8Array>;
   /** Bytes, not yet verified. */
   readonly announcedSize: number | null;
-  /** The bytes of it that the usage contains already, as those of the parts that it is made of; 0 by default. */
+  /** The bytes of it that the usage already contains, such as those of the parts of an upload; 0 by default. */
   readonly counted?: number;
 }
 
@@ -95,7 +95,7 @@ export interface Files {
    * the quota.
    */
   keepObject(db: TenantDb, file: UploadedFile): Promise<void>;
-  /** Counts objects of `keepObject` no longer; their bytes. */
+  /** Subtracts the bytes of objects of `keepObject` from the usage. */
   releaseObjects(db: TenantDb, bytes: number): Promise<void>;
   /**
    * Makes a record of the transaction refer to an uploaded file of the media type; returns the id of the content. What
@@ -111,13 +111,13 @@ export interface Files {
   referAgain(db: TenantDb, contentId: string): Promise<void>;
   /** Ends references in the transaction; contents without any are deleted after it. */
   release(db: TenantDb, contentIds: readonly string[]): Promise<void>;
-  /** The state of a content's scan, which a record of the transaction that refers to it copies. */
+  /** The scan status of a content, which a record of the transaction that refers to the content copies. */
   scanStatus(db: TenantDb, contentId: string): Promise<ScanStatus>;
   /** The content that is the thumbnail of a content; undefined if there is none. */
   thumbnail(db: TenantDb, contentId: string): Promise<Thumbnail | undefined>;
   /** Opens a content, or a range of it. Throws 409 if it may not be served, and 503 if the store cannot open it. */
   open(db: TenantDb, contentId: string, range?: ByteRange): Promise<Readable>;
-  /** Opens a content whatever its scan found. Only for the scan. */
+  /** Opens a content, whatever its scan status. Only for the scan. */
   openForScan(db: TenantDb, contentId: string): Promise<Readable>;
 }
 
@@ -237,7 +237,7 @@ export const createFiles = ({
     if (released > 0) await addUsage(db, -released);
   };
 
-  /** Ends the time in which an uploaded file may be given up. */
+  /** Claims an uploaded file, which is then no longer deleted as abandoned. Throws 408 if it has been abandoned. */
   const take = async (db: TenantDb, { id }: UploadedFile): Promise<void> => {
     if (await takePending(db, id)) return;
     throw new HttpError(408, 'request_timeout', 'The upload took too long.');

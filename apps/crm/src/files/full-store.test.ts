@@ -27,7 +27,7 @@ afterAll(async () => {
   full.close();
 });
 
-test('An upload for which the store has no room is a 507, and creates nothing', async () => {
+test('An upload for which the store has no room is 507, and creates nothing', async () => {
   const headers = crm.caller();
   const upload = documentUploader({ post: (path) => crm.http.post(path).set(headers) });
   const { body } = await upload({ content: 'hello' }).expect(507);

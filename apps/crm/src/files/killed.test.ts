@@ -125,7 +125,7 @@ test.each([
   ['referred', 0, true],
   ['saved', 1, true],
 ] as const)(
-  'A process that is killed when an upload is %s leaves %i files (with jobs: %s)',
+  'A process that is killed when an upload is %s leaves %i files (with enqueued jobs: %s)',
   async (step, files, withJobs) => {
     const tenant = newTenant('acme');
     const headers = crm.caller({ tenants: [tenant] });
@@ -148,7 +148,7 @@ test.each([
   ['object deleted', true],
   ['forgotten', true],
 ] as const)(
-  'A process that is killed when a deletion is at "%s" leaves no file in the end (with jobs: %s)',
+  'A process that is killed when a deletion is at "%s" leaves no file in the end (with enqueued jobs: %s)',
   async (step, withJobs) => {
     const tenant = newTenant('acme');
     const headers = crm.caller({ tenants: [tenant] });

@@ -24,7 +24,7 @@ export const fileScanJob = defineJob(
   { retries: 100, backoffSeconds: 5, maxBackoffSeconds: 900, timeLimitSeconds: 1800 },
 );
 
-/** Copies the state of a content's scan to the records that refer to it. May be called repeatedly. */
+/** Updates the records that refer to a content after its scan. May be called repeatedly. */
 export type ScanFollower = (db: TenantDb, contentId: string, status: ScanStatus) => Promise<void>;
 
 /** What happens to new contents. */
@@ -33,8 +33,8 @@ export interface Processing {
   /** Undefined if contents are not scanned. */
   readonly scanner: Clamd | undefined;
   /**
-   * Called for each content that may be served, in the transaction in which it is first referred to or its scan ends:
-   * enqueues jobs that read it.
+   * Called for each new content once it may be served, in the transaction that first refers to it or saves the result
+   * of its scan. Enqueues the jobs that read the content.
    */
   readonly afterScan: readonly NewContentHook[];
 }

@@ -7,7 +7,7 @@ export type ScanStatus = (typeof scanStatuses)[number];
 
 export const scanStatus = described(
   oneOf(...scanStatuses),
-  'A file is not served while it is `pending`, or if it is `infected` or `unscannable` (too large for the scanner).',
+  'A file is not served while it is `pending`, or if it is `infected` or `unscannable` (it exceeds a limit of the scanner).',
 );
 
 const refusals: Readonly<Partial<Record<ScanStatus, readonly [code: ErrorCode, message: string]>>> =

@@ -4,7 +4,7 @@ import type { ScanStatus } from './scan-status.ts';
 
 const { sql } = Prisma;
 
-/** What is known of a content that is to be scanned. */
+/** What the scan needs to know about a content. */
 export interface ScannedContent {
   readonly scan_status: ScanStatus;
   /** The media type; null if the content was stored without one. */
@@ -22,7 +22,7 @@ export interface Finding {
 const oneContent = (db: TenantDb, id: string): Prisma.Sql =>
   sql`tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`;
 
-/** Notes that a content waits for its scan. */
+/** Sets the scan status of a content to `pending`. */
 export const markPending = async (db: TenantDb, id: string): Promise<void> => {
   await db.query(sql`
     UPDATE tenant_crm.file_contents SET scan_status = 'pending' WHERE ${oneContent(db, id)}`);
@@ -38,7 +38,7 @@ export const findScanned = async (
   return row;
 };
 
-/** Notes what the scan of a content found; false if its state is no longer the one `before` the scan. */
+/** Stores the result of a scan; false if the scan status is no longer the one `before` the scan. */
 export const saveFinding = async (
   db: TenantDb,
   id: string,

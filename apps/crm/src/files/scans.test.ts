@@ -41,7 +41,7 @@ const retryNow = async (): Promise<void> => {
   });
 };
 
-test('A file is not served before clamd has scanned it; the scan changes the ETag and is in the history', async () => {
+test('A file is not served before its scan, which changes the ETag and is in the history', async () => {
   await clamd.kill();
   const content = randomUUID();
   const created = await upload({ content }).expect(201);
@@ -92,7 +92,7 @@ test('An infected file is served to nobody, and identical bytes have the same ve
   expect(metrics).toContain('file_scans_total{result="infected"}');
 });
 
-test('Each version is served by the verdict on its own content', async () => {
+test('Each version is served, or not, by the scan of its own content', async () => {
   const { id } = await create(randomUUID());
   await scannedAs(id, 'clean');
   await put(`${documentsPath}/${id}/content`, null)
@@ -108,7 +108,7 @@ test('Each version is served by the verdict on its own content', async () => {
   expect(await refusal(id, 2)).toBe('file_quarantined');
 });
 
-test('All documents that have a content follow its scan, deleted ones included', async () => {
+test('A scan updates all documents that have the content, including deleted ones', async () => {
   clamd.reply('Can not create temporary file. ERROR');
   const content = randomUUID();
   const [first, second] = [await create(content), await create(content)];
@@ -126,7 +126,7 @@ test('A file that is too large for clamd is not served', async () => {
   expect(await refusal(id)).toBe('file_unscannable');
 });
 
-test('crm-admin scans files that were stored while scanning was off, and on request all of them again', async () => {
+test('crm-admin scans files that were stored while scanning was off, and with --all the others again', async () => {
   const [clean, infected] = [
     await create(randomUUID()),
     await create(Buffer.concat([eicar, eicar])),

@@ -5,8 +5,8 @@ import { Prisma } from '../generated/prisma/client.ts';
 const { sql } = Prisma;
 
 /**
- * The columns that refer to objects in the store: the sweep deletes the objects that none of them names. `pending_files`
- * names those that are being uploaded or deleted.
+ * The columns that refer to objects in the store: the sweep deletes objects that are in none of them. `pending_files`
+ * contains the objects that are being uploaded or deleted.
  */
 export const objectColumns = [
   { table: 'file_contents', column: 'object_id' },
@@ -69,8 +69,8 @@ export async function* overdueFiles(
 }
 
 /**
- * Those of the objects that no row refers to. None, if the tenant has never had a file: then this is rather the wrong
- * database for this store.
+ * The given objects that no row refers to. None if the tenant has never had a file: the store then more likely belongs
+ * to another database.
  */
 export const findOrphans = async (db: TenantDb, ids: readonly string[]): Promise<string[]> => {
   const unused = objectColumns.map(
@@ -86,7 +86,7 @@ export const findOrphans = async (db: TenantDb, ids: readonly string[]): Promise
   return rows.map(({ id }) => id);
 };
 
-/** Notes whether the object of a content is missing; false if the content has another object by now. */
+/** Sets or clears `missing_since` of a content; false if the content has another object by now. */
 export const markMissing = async (
   db: TenantDb,
   { id, object_id }: Pick<SweptContent, 'id' | 'object_id'>,

@@ -34,7 +34,7 @@ export interface SweepResult {
 }
 
 /**
- * Brings the store and the tables together: deletes objects that no row refers to, enqueues overdue deletions again, and
+ * Reconciles the store with the tables: deletes objects that no row refers to, enqueues overdue deletions again, and
  * marks contents whose object is missing or damaged with `missing_since`. May run while files are uploaded.
  */
 export const sweepFiles = async (

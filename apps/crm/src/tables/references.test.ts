@@ -29,11 +29,11 @@ const openToTenants = async (): Promise<string[]> => {
   return rows.map(({ name }) => name);
 };
 
-test('An index finds the rows that refer to a permanently deleted row', async () => {
+test('Each foreign key has an index that finds the rows that refer to a permanently deleted row', async () => {
   expect(await withoutIndex()).toEqual([]);
 });
 
-test('A reference whose index has only live rows is found', async () => {
+test('The check finds a foreign key whose index contains only live rows', async () => {
   await pool.query(`
     CREATE TABLE tenant_crm.planted (tenant_id uuid NOT NULL, id uuid NOT NULL, deleted_at timestamptz,
       company_id uuid, PRIMARY KEY (tenant_id, id));
@@ -45,11 +45,11 @@ test('A reference whose index has only live rows is found', async () => {
   await pool.query('DROP TABLE tenant_crm.planted');
 });
 
-test('Functions that read the rows of all tenants return nothing to a statement of a tenant', async () => {
+test('Functions that read the rows of all tenants return nothing in a statement of one tenant', async () => {
   expect(await openToTenants()).toEqual([]);
 });
 
-test('A function that returns rows of all tenants to a statement of a tenant is found', async () => {
+test('The check finds a function that returns rows of all tenants in a statement of one tenant', async () => {
   await pool.query(`
     CREATE FUNCTION tenant_crm.planted() RETURNS bigint LANGUAGE sql SECURITY DEFINER
       AS 'SELECT count(*) FROM tenant_crm.contacts'`);

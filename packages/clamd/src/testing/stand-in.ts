@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 
-/** How long the stand-in's contents may be unless a test says so. */
+/** The default limit of a content, in bytes. */
 const MAX_BYTES = 100 * 1024 ** 2;
 
 /** A server that speaks the protocol of clamd. */
@@ -9,15 +9,15 @@ export interface ClamdStandIn {
   readonly url: string;
   /** The sizes of the contents that were scanned, in order. */
   readonly scanned: readonly number[];
-  /** Replies this to every scan instead of a verdict, or never replies; until the next call. */
+  /** Makes every scan get this reply, or none (`never`). With undefined, scans get verdicts again. */
   reply(text: string | 'never' | undefined): void;
-  /** Refuses connections until `restart`, as a clamd that is down. */
+  /** Refuses connections until `restart`, like a clamd that is down. */
   kill(): Promise<void>;
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Takes the frames off a connection; `ended` is called with the content, `exceeded` once it is too large. */
+/** Reads the frames of a connection. Calls `ended` with the content, or `exceeded` once it is too large. */
 const readFrames = (
   socket: Socket,
   maxBytes: number,

@@ -3,8 +3,9 @@ import { Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 
 /**
- * The heap has a limit of its own, but unpacked and decoded content lies outside of it. The main thread may be busy for
- * a long time, so another thread watches. It is a script because threads do not run TypeScript.
+ * Kills the process at its limits. The limit of V8's heap does not cover buffers with unpacked and decoded content.
+ * This runs in another thread because the main thread may be busy. It is a script because threads do not run
+ * TypeScript.
  */
 const GUARD = `
   const { seconds, memoryBytes } = require('node:worker_threads').workerData;
@@ -15,14 +16,14 @@ const GUARD = `
   }, 20);
 `;
 
-/** No library has a reason to connect to anything. */
+/** Reading a file needs no network, so a connection could only be an attack. */
 const refuseConnections = (): void => {
   Socket.prototype.connect = () => {
     throw new Error('This process does not use the network.');
   };
 };
 
-/** If the machine runs out of memory, the kernel ends this process first, not the service. */
+/** Makes Linux kill this process before the service if the machine runs out of memory. */
 const offerToKernel = (): void => {
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000');
@@ -32,8 +33,8 @@ const offerToKernel = (): void => {
 };
 
 /**
- * Limits the process that calls it: its memory in bytes, its time, also if the service that started it has ended, and
- * connections to none.
+ * Limits the memory and the time of the calling process, and refuses connections. The limits also apply if the service
+ * that started the process has ended.
  */
 export const confine = (limits: {
   readonly seconds: number;

@@ -1,5 +1,5 @@
-// The program that reads files of users. Any file may make it run out of memory or time, or crash: nothing else runs
-// in its process. The content is its standard input, the result is written to the file descriptor 3.
+// The program that reads users' files. Nothing else runs in its process, because any file may make it exceed its limits
+// or crash. It reads the content from its standard input and writes the result to the file descriptor 3.
 import { createWriteStream } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import type { TextType } from '../types.ts';

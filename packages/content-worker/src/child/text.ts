@@ -1,10 +1,10 @@
 import type { TextType } from '../types.ts';
 import { MAX_TEXT } from '../words.ts';
 
-/** The text of a file; the rest beyond `MAX_TEXT` may be missing. Rejects if the file is damaged or encrypted. */
+/** The text of a file, or at least its first `MAX_TEXT` characters. Rejects if the file is damaged or encrypted. */
 type Extract = (content: Buffer) => Promise<string>;
 
-/** The encoding of a file that is not UTF-8 and has no byte order mark: most old files of Windows. */
+/** The encoding of a file that is not UTF-8 and has no byte order mark, like most old files of Windows. */
 const LEGACY = 'windows-1252';
 
 const encodingOf = ([first, second]: Buffer): string => {
@@ -22,7 +22,7 @@ const decode = async (content: Buffer): Promise<string> => {
   }
 };
 
-/** A part of a page; those without text are marks. */
+/** A piece of the text of a page; marks have no text. */
 interface PageItem {
   readonly str?: string;
   readonly hasEOL?: boolean;

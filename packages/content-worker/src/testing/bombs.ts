@@ -2,7 +2,7 @@ import { constants, deflateRawSync } from 'node:zlib';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Compressed data that can be followed by more of it. */
+/** Compressed data to which more can be appended. */
 const compressed = (content: Buffer): Buffer =>
   deflateRawSync(content, { finishFlush: constants.Z_FULL_FLUSH });
 
@@ -16,7 +16,7 @@ const repeated = (mebibytes: number, text: string): Buffer => {
   ]);
 };
 
-/** The stream of a FlateDecode filter that inflates to so many mebibytes, in steps of 10. */
+/** The stream of a FlateDecode filter that inflates to this many mebibytes, a multiple of 10. */
 export const inflatingTo = (mebibytes: number, text = ' '): Buffer =>
   Buffer.concat([Buffer.from([0x78, 0x9c]), repeated(mebibytes, text)]);
 
@@ -38,7 +38,7 @@ const fieldsOf = ({ name, content, size }: Entry): Buffer => {
   return fields;
 };
 
-/** A Word file whose only document inflates to so many mebibytes, in steps of 10. */
+/** A Word file whose only document inflates to this many mebibytes, a multiple of 10. */
 export const docxBomb = (mebibytes: number): Buffer => {
   const entry = {
     name: 'word/document.xml',

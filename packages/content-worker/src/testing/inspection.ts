@@ -1,4 +1,4 @@
-// A confined program that reports what it could do.
+// A confined program that reports its environment and whether it can connect.
 import { writeSync } from 'node:fs';
 import { connect } from 'node:net';
 import { confine } from '../child/confinement.ts';

@@ -24,8 +24,8 @@ export const PrincipalRightsPayload = named(
   'PrincipalRights',
   shape({
     /**
-     * Whether the principal can act in the tenant now. If not, the other members are null, false or empty: identity
-     * does not say why.
+     * Whether the principal can act in the tenant now. If not, the other members are null, false or empty, and the
+     * response does not say why.
      */
     active: bool(),
     tenant_slug: nullable(text(63)),
@@ -58,8 +58,8 @@ const Wrapped = openShape({
 });
 
 /**
- * Parses a response about the rights of a principal; `inactive` if it cannot act in the tenant. Null if it is not such a
- * response, or if it contains a deny that does not parse: ignoring that deny would allow too much.
+ * Parses a response about the rights of a principal; `inactive` if it cannot act in the tenant. Null if it is not such
+ * a response, or if it contains a deny that does not parse: ignoring that deny would allow too much.
  */
 export const parsePrincipalRights = (body: unknown): PrincipalRights | 'inactive' | null => {
   const result = validate(Wrapped, body);

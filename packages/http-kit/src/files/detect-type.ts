@@ -16,8 +16,8 @@ const readable = async (stream: Readable): Promise<void> => {
 };
 
 /**
- * The media type of a file, detected from its first bytes, and its whole content: the given stream has been read in
- * part. `declared` is the type that the client declared, which counts for some kinds of text.
+ * The media type of a file, detected from its first bytes, and a stream of its whole content, because the given stream
+ * has been read in part. `declared` is the type that the client declared, which decides between some kinds of text.
  */
 export const detectType = async (
   stream: Readable,

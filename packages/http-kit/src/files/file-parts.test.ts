@@ -38,7 +38,7 @@ const send = (type: string, body: string) =>
   request(app).patch('/part').set('Content-Type', type).send(body);
 
 describe('A part of a file', () => {
-  test.each(['<html>', ''])('has any content: %j', async (content) => {
+  test.each(['<html>', ''])('can have any content: %j', async (content) => {
     const { status, body } = await send(PART, content);
     expect([status, body]).toEqual([200, { size: content.length }]);
   });
@@ -50,12 +50,12 @@ describe('A part of a file', () => {
   });
 });
 
-test('The headers of a route are sent with errors, too', async () => {
+test('Errors also have the headers of the route', async () => {
   expect((await send(PART, 'a').expect(200)).headers['tus-resumable']).toBe('1.0.0');
   expect((await send('text/plain', 'a').expect(415)).headers['tus-resumable']).toBe('1.0.0');
 });
 
-test('A route for OPTIONS responds instead of the list of methods, which names it once', async () => {
+test('A route for OPTIONS replaces the default response, and Allow lists OPTIONS once', async () => {
   const { headers: sent } = await request(app).options('/part').expect(204);
   expect(sent['tus-version']).toBe('1.0.0');
   const { headers: wrong } = await request(app).put('/part').expect(405);

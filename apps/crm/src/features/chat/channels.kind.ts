@@ -54,10 +54,7 @@ const LastMessage = named(
   shape({
     id: uuid(),
     position: count(),
-    body: described(
-      nullable(text(10_000)),
-      'Null if the message was recalled, or is a file without a text',
-    ),
+    body: described(nullable(text(10_000)), 'Null if the message was recalled or has only a file'),
     file_name: described(nullable(text(255)), 'The name of its file'),
     author_type: oneOf('user', 'bot', 'client'),
     user_id: nullable(uuid()),
@@ -86,11 +83,11 @@ export const Channel = named(
     ),
     unread_count: described(
       nullable(count()),
-      'The messages after those that the caller has read, deleted ones included; null if they do not participate, or may not view messages',
+      'The number of messages that the caller has not read, including deleted ones. Null if the caller does not participate or may not view messages.',
     ),
     mention_count: described(
       nullable(int(0, MAX_MENTIONS)),
-      `The unread messages that mention the caller; ${MAX_MENTIONS} stands for any larger number`,
+      `The number of unread messages that mention the caller, up to ${MAX_MENTIONS}`,
     ),
     user_ids: described(list(uuid()), 'The people of a direct channel; empty in others'),
     created_at: time(),
@@ -103,7 +100,7 @@ const participatedBy: Filter<string, 'id'> = {
   column: 'id',
   field: described(
     uuid(),
-    'A user who participates in the channel; other users than the caller need `chat.participants.list`.',
+    'A user who participates in the channel. A user other than the caller requires `chat.participants.list`.',
   ),
   condition: (id, userId, tenantId) => sql`${id} IN (
     SELECT channel_id FROM tenant_crm.channel_participants

@@ -28,7 +28,7 @@ export const noFile: FileColumns = {
   file_sha256: null,
 };
 
-/** A file as the responses of its message show it. */
+/** A file as responses with its message contain it. */
 export interface PresentedFile {
   readonly name: string;
   readonly size: number;
@@ -36,7 +36,7 @@ export interface PresentedFile {
   readonly scan_status: ScanStatus;
 }
 
-/** The file of a message, as if it was not scanned: its status belongs to the content (see `withScanStatus`). */
+/** The file of a message, with the status `not_scanned`: `withScanStatus` sets that of its content. */
 export const presentFile = (
   row: Pick<FileColumns, 'file_name' | 'file_size' | 'file_type'>,
 ): PresentedFile | null => {

@@ -11,7 +11,7 @@ interface WithFile {
   readonly file: PresentedFile | null;
 }
 
-/** What the event of a message contains. */
+/** The columns of a message that its event contains. */
 interface TouchedMessage {
   readonly channel_id: string;
   readonly position: number;
@@ -56,7 +56,10 @@ export const hasFile = async (db: TenantDb, messageId: string): Promise<boolean>
   return found.length > 0;
 };
 
-/** Removes the file of a message that was deleted by then; returns the content that it referred to. */
+/**
+ * Removes the file of a message that was deleted by `deletedBefore`. Returns the content that it referred to; undefined
+ * if there was none.
+ */
 export const removeFile = async (
   db: TenantDb,
   messageId: string,
@@ -86,7 +89,7 @@ export const messagesWithContent = async (db: TenantDb, contentId: string): Prom
   return rows.map(({ id }) => id);
 };
 
-/** A new version of a message that still has this file; undefined if there is none. */
+/** Increments the version of a message that still has this file; undefined if there is none. */
 export const touchFile = async (
   db: TenantDb,
   messageId: string,

@@ -22,7 +22,7 @@ export const messageFileRoutes = (
     isIdempotent: true,
     summary: 'Post a message with a file in a channel',
     description:
-      'Its file is served by `GET /channels/{id}/messages/{mid}/file`. Characters of its name that could be part of a path are replaced. Otherwise like `POST /channels/{id}/messages`.',
+      'Like `POST /channels/{id}/messages`, with a file. `GET /channels/{id}/messages/{mid}/file` downloads it. Characters that could make its name a path are replaced.',
     params: shape({ id: uuid() }),
     body: fileBody({ types: ANY, maxBytes, fields: UploadFields }),
     responses: { 201: record(Message) },
@@ -52,7 +52,7 @@ export const messageFileRoutes = (
     params: shape({ id: uuid(), mid: uuid() }),
     responses: { 200: fileResponse(...ANY) },
     problems: {
-      409: 'The file is being scanned (`scan_pending`), or contains malware (`file_quarantined`)',
+      409: 'The file is being scanned (`scan_pending`), contains malware (`file_quarantined`) or exceeds a limit of the scanner (`file_unscannable`)',
     },
     handler: async ({ caller, params: { id, mid }, reply }) =>
       reply(200, await files.download(caller, id, mid)),

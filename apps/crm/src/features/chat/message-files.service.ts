@@ -68,7 +68,7 @@ export const purgeFileLater = async (
   await jobs.enqueue(db, messageFilePurgeJob, { tenant_id: db.tenantId, id }, { runAt });
 };
 
-/** Announces the messages whose file was scanned, each in a transaction of its own. */
+/** Adds the event `message.updated` for each message whose file was scanned, in a transaction of its own. */
 export const followMessageScan: ScanFollower = async (database, contentId) => {
   for (const message_id of await messagesWithContent(database, contentId)) {
     await database.transaction(async (db) => {

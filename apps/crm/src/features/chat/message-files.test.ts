@@ -56,7 +56,7 @@ const untilDeleted = async (content: string | Buffer, object: Stored): Promise<v
   await until(async () => !(await isKept(object)));
 };
 
-test('A message with a file is posted, listed, found by the name of the file, and its file is downloaded', async () => {
+test('A message with a file is posted, listed, found by the name of the file, and downloaded', async () => {
   const general = await channel();
   const friend = randomUUID();
   const sent = await upload(general, {
@@ -95,7 +95,7 @@ test('A message with a file is posted, listed, found by the name of the file, an
   await get(`${path}/file`, { 'if-match': '"x"' }).expect(412);
 });
 
-test('A file needs no text; it can reply in a thread of its channel', async () => {
+test('A message with a file needs no text, and can be a reply in a thread of its channel', async () => {
   const general = await channel();
   const root = (await upload(general).expect(201)).body.data;
   expect(root).toMatchObject({ body: null, thread_root_id: null });
@@ -108,7 +108,7 @@ test('A file needs no text; it can reply in a thread of its channel', async () =
   expect((await get(`${general}/messages`)).body.meta.total).toBe(2);
 });
 
-test('A message without a file has none to download', async () => {
+test('The file of a message without a file is 404', async () => {
   const general = await channel();
   const { body } = await post(`${general}/messages`, { body: 'Hello' }).expect(201);
   expect(body.data.file).toBeNull();
@@ -129,7 +129,7 @@ test.each([
   expect(body.data.file.name).toBe(safe);
 });
 
-test('The file of a private channel is a 404 to everybody but its participants', async () => {
+test('A file in a private channel is 404 for everybody but the participants', async () => {
   const [ada, eve] = [user(), user()];
   const secret = await channel({ kind: 'private' }, ada.headers);
   const path = await uploaded(secret, { headers: ada.headers });
@@ -143,7 +143,7 @@ test('The file of a private channel is a 404 to everybody but its participants',
 });
 
 describe('A recalled message', () => {
-  test('has no file, nor does its history, and its content is deleted', async () => {
+  test('has no file, also not in its history, and the content is deleted', async () => {
     const general = await channel();
     const content = randomUUID();
     const path = await uploaded(general, { content, name: 'salaries.txt' });
@@ -159,7 +159,7 @@ describe('A recalled message', () => {
     await untilDeleted(content, object);
   });
 
-  test('leaves the same file of another message as it is', async () => {
+  test('does not change the same file of another message', async () => {
     const general = await channel();
     const content = randomUUID();
     const [first, second] = [
@@ -172,7 +172,7 @@ describe('A recalled message', () => {
     expect((await get(`${second}/file`).expect(200)).text).toBe(content);
   });
 
-  test('does not cut off a download of its file that has begun', async () => {
+  test('does not interrupt a download of its file', async () => {
     const general = await channel();
     const content = Buffer.alloc(24 * 1024 * 1024, randomUUID());
     const path = await uploaded(general, { content });
@@ -192,7 +192,7 @@ describe('A recalled message', () => {
   });
 });
 
-test('The file of a deleted message is not served, comes back with it, and is deleted for good after 30 days', async () => {
+test('The file of a deleted message is restored with it, and deleted for good after 30 days', async () => {
   const general = await channel();
   const content = randomUUID();
   const path = await uploaded(general, { content });
@@ -220,7 +220,7 @@ test('The file of a deleted message is not served, comes back with it, and is de
 test.each([
   ['pending', 'scan_pending'],
   ['infected', 'file_quarantined'],
-])('A file whose scan is %s is shown as that and not served', async (status, error) => {
+])('A file with the scan status %s is not served', async (status, error) => {
   const general = await channel();
   const content = randomUUID();
   const path = await uploaded(general, { content });
@@ -232,7 +232,7 @@ test.each([
   expect((await get(`${path}/file`).expect(409)).body.error).toBe(error);
 });
 
-test('The stream of a channel tells when the file of a message was scanned', async () => {
+test('The stream of a channel sends the message after its file was scanned', async () => {
   const general = await channel();
   const content = randomUUID();
   const path = await uploaded(general, { content });
@@ -252,7 +252,7 @@ test('The stream of a channel tells when the file of a message was scanned', asy
   stream.close();
 });
 
-test('An upload that is repeated with its Idempotency-Key posts one message', async () => {
+test('An upload that is repeated with the same Idempotency-Key posts one message', async () => {
   const general = await channel();
   const content = randomUUID();
   const headers = { 'Idempotency-Key': randomUUID() };
@@ -267,7 +267,7 @@ test('An upload that is repeated with its Idempotency-Key posts one message', as
   expect((await get(`${general}/messages`)).body.meta.total).toBe(1);
 });
 
-test('Of simultaneous uploads and recalls in one tenant, none fails', async () => {
+test('Simultaneous uploads and recalls in one tenant all succeed', async () => {
   const general = await channel();
   const content = randomUUID();
   const paths = await Promise.all(
@@ -284,7 +284,7 @@ test('Of simultaneous uploads and recalls in one tenant, none fails', async () =
   expect(await stored(content)).toMatchObject({ count: 6 });
 });
 
-test('A file beyond the quota is a 413, and what it had is free after a recall', async () => {
+test('A file beyond the quota is 413, and a recall frees the bytes of its file', async () => {
   const general = await channel();
   const path = await uploaded(general, { content: '12345' });
   const tenantId = (await stored('12345'))?.tenant_id ?? '';

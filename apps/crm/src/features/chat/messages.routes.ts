@@ -41,8 +41,8 @@ export const messageRoutes = (service: MessageService): RouteTable => {
     }),
     restoreMessage: routes.restore({
       description:
-        'Only its author and owners of the channel can. It has its file again, unless it was deleted more than 30 days ago.',
-      problems: { 409: 'The message was a file that has been deleted for good' },
+        'Only its author and owners of the channel can restore it. Its file is restored, too, unless the message was deleted more than 30 days ago.',
+      problems: { 409: 'The message had only a file, which has been deleted for good' },
     }),
     recallMessage: routes.action({
       name: 'recall',

@@ -155,7 +155,7 @@ export const checkRestoration = async (context: RowContext): Promise<void> => {
   await requireAuthorOrOwner(context);
   const { body, file_content_id: file, recalled_at: recalledAt } = context.row;
   if (body === null && file === null && recalledAt === null) {
-    const message = 'The message was a file, which has been deleted for good.';
+    const message = 'The message had only a file, which has been deleted for good.';
     throw new HttpError(409, 'conflict', message);
   }
   await recountReply(context.db, context.row, 1);

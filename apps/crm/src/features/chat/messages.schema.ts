@@ -36,7 +36,10 @@ export const MessageInput = named(
 
 /** What is sent with a file. */
 export const UploadFields = shape({
-  body: described(optional(text(10_000)), 'A text to go with the file; mentions as in messages'),
+  body: described(
+    optional(text(10_000)),
+    'The text of the message; mentions as in messages without a file',
+  ),
   thread_root_id: described(optional(uuid()), threadRoot),
 });
 
@@ -70,11 +73,8 @@ export const Message = named(
       position,
       'Grows with each message of the channel, in the order of their creation',
     ),
-    body: described(
-      nullable(text(10_000)),
-      'Null if the message was recalled, or is a file without a text',
-    ),
-    file: described(nullable(MessageFile), 'Null without a file, and if the message was recalled'),
+    body: described(nullable(text(10_000)), 'Null if the message was recalled or has only a file'),
+    file: described(nullable(MessageFile), 'Null if the message has no file or was recalled'),
     author_type: oneOf(...authorTypes),
     user_id: described(nullable(uuid()), 'The author, if it is a user'),
     bot_id: described(nullable(uuid()), 'The author, if it is a bot'),

@@ -19,7 +19,7 @@ const FolderInput = named(
   shape({
     name: described(
       fileName(),
-      'Unique among the folders in the same folder, with those that the caller does not see',
+      'Unique in the folder above, also among folders that the caller does not see',
       'Contracts',
     ),
     parent_id: described(clearable(uuid()), 'The folder above; null is the root.'),

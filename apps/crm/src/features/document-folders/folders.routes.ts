@@ -8,7 +8,10 @@ import { folderMember } from './folder-members.kind.ts';
 import { documentFolder } from './folders.kind.ts';
 
 const denied = { 403: 'The caller lacks a permission, or write access to a folder' };
-const memberProblems = { ...denied, 409: 'Nobody would be left who may change the folder' };
+const memberProblems = {
+  ...denied,
+  409: 'The folder, or a private folder below it, would have no member with write access',
+};
 
 export const folderRoutes = (
   { folders, folderMembers, deleteFolder }: DocumentService,
@@ -48,7 +51,10 @@ export const folderRoutes = (
     }),
 
     restoreDocumentFolder: routes.restore({
-      problems: { ...denied, 409: 'The folder above is deleted, or another folder has the name' },
+      problems: {
+        ...denied,
+        409: 'The folder above is deleted, or another folder in it has the name',
+      },
     }),
     listDocumentFolderHistory: routes.history(),
 

@@ -38,12 +38,15 @@ export const Link = named(
     id: uuid(),
     expires_at: time(),
     version_number: described(nullable(versionNumber), 'Null for the current version'),
-    user_id: described(uuid(), 'Who created it: it is served only while they see the document.'),
+    user_id: described(
+      uuid(),
+      'The user who created the link. It works only while they may see the document.',
+    ),
     created_at: time(),
   }),
 );
 
-/** A link by which anybody can download a document for a while. It does not change. */
+/** A link by which anybody can download a document until it expires. It cannot be updated. */
 export const documentLink = declareKind({
   table: 'document_links',
   path: '/links',

@@ -5,7 +5,7 @@ import { causeOf, recordChanges } from '../../records/record-changes.ts';
 
 const { sql } = Prisma;
 
-/** A link as it is served. */
+/** The columns of a link that are needed to serve it. */
 export interface FoundLink {
   readonly document_id: string;
   readonly version_number: number | null;
@@ -25,7 +25,7 @@ export const findLink = async (db: TenantDb, id: string): Promise<FoundLink | un
   return link;
 };
 
-/** Adds what happened to a link to the history of its document, as the action `create_link` or `delete_link`. */
+/** Adds the creation or deletion of a link to the history of its document (`create_link`, `delete_link`). */
 export const recordInDocument = async (
   db: TenantDb,
   caller: Caller,

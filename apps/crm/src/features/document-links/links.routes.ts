@@ -7,7 +7,7 @@ import { tagged } from '../../records/versions.ts';
 import { documentLink, Link, LinkInput } from './links.kind.ts';
 import type { LinkService } from './links.service.ts';
 
-/** The path at which a link is served, which needs no token of a user. */
+/** The path at which links are served without authentication. */
 const PUBLIC_PATH = '/public/links';
 
 const LinkWithToken = named(
@@ -17,7 +17,7 @@ const LinkWithToken = named(
     token: described(text(200), 'The secret of the link. It is not shown again.'),
     path: described(
       text(300),
-      'Where the document is downloaded, after the address of CRM',
+      'The path at which CRM serves the document',
       `${PUBLIC_PATH}/tcl_...`,
     ),
   }),
@@ -34,11 +34,11 @@ export const linkRoutes = ({ links, create }: LinkService): RouteTable => {
       method: 'post',
       summary: 'Create a link to a document',
       description:
-        'Everybody who has the link can download the document until it expires. It is served only while its creator may see the document: it answers 404 once they lose `documents.view` or access to the folder, are deactivated or leave the tenant, while the tenant is suspended, and when the document is deleted or found to be infected. Only users can create links, in person. The token is shown once, in this response.',
+        'Everybody who has the link can download the document until it expires. It works only while its creator may see the document: it is 404 after they lose `documents.view` or access to the folder, are deactivated or leave the tenant, or after the API key that they used is revoked; while the tenant is suspended; and if the document is deleted or infected. Clients cannot create links, nor can administrators who act as another user. Only this response contains the token.',
       body: LinkInput,
       responses: { 201: record(LinkWithToken) },
       responseHeaders: { 201: ['ETag', 'Location'] },
-      // Responses to keys are stored, and a token must not be.
+      // A response to an idempotency key is stored, and a token must not be.
       isIdempotent: false,
       handler: async ({ caller, params, body, req, reply }) => {
         const { token, ...created } = await create(caller, params.id ?? '', body);
@@ -49,7 +49,7 @@ export const linkRoutes = ({ links, create }: LinkService): RouteTable => {
     }),
 
     getDocumentLink: routes.get(),
-    deleteDocumentLink: routes.delete({ summary: 'End a link to a document' }),
+    deleteDocumentLink: routes.delete({ summary: 'Delete a link to a document' }),
   };
 };
 
@@ -61,12 +61,13 @@ export const publicLinkRoutes = ({ open }: Pick<LinkService, 'open'>): RouteTabl
     permission: 'public',
     limit: 'link',
     summary: 'Download a document by a link',
-    description: 'Needs no authentication. Unknown, expired and ended links get the same response.',
+    description:
+      'Needs no authentication: the token is the only credential. Unknown, expired and deleted links, and links whose creator lost access, get the same response.',
     params: shape({ token: rawText(200) }),
     responses: { 200: fileResponse('*/*') },
     problems: {
-      404: 'The link does not exist, has expired or has ended',
-      409: 'The file is being scanned',
+      404: 'The link does not exist, has expired, or its creator lost access',
+      409: 'The file is being scanned (`scan_pending`) or exceeds a limit of the scanner (`file_unscannable`)',
     },
     handler: async ({ params: { token }, reply }) => reply(200, await open(token)),
   }),

@@ -6,7 +6,7 @@ import { hashSecret } from '../../records/record-tokens.ts';
 import { recordInDocument } from './links.repository.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** How long a link works unless its creator says otherwise, and at most. */
+/** The default and the maximum lifetime of a link. */
 export const DEFAULT_DAYS = 7;
 export const MAX_DAYS = 30;
 
@@ -27,8 +27,8 @@ const expiryOf = (given: Date | undefined): Date => {
 };
 
 /**
- * A link is created by a user in person, because it is served only while that user has access. Throws 403 for clients
- * and during impersonation, which ends within an hour.
+ * The columns of a new link. A link works only while its creator has access, so clients and administrators who act as
+ * another user cannot create links: throws 403.
  */
 export const createLink = (
   { expires_at, secret }: NewLink,
@@ -49,7 +49,7 @@ export const createLink = (
   };
 };
 
-/** Adds the creation and the end of a link to the history of its document. */
+/** Adds the creation and deletion of a link to the history of its document. */
 export const followLink = async ({
   action,
   caller,

@@ -30,8 +30,9 @@ export interface LinkService {
     },
   ): Promise<CreatedLink>;
   /**
-   * The file of a link. Throws the same 404 for tokens that are wrong and links that have ended, 409 while the file is
-   * being scanned, and 503 if identity does not say whether the creator still has access.
+   * The file of a link. Throws the same 404 for wrong tokens, expired and deleted links, and links whose creator lost
+   * access; 409 while the file is being scanned or if it cannot be; and 503 if it is unknown whether the creator still
+   * has access.
    */
   open(token: string): Promise<ServedFile>;
 }
@@ -48,7 +49,7 @@ const linkTokens = tokenFormat('tcl');
 
 const noLink = (): HttpError => notFound('The link');
 
-/** Errors about the document that mean that the link has ended. */
+/** Whether an error of the download means that the link no longer works: 404. */
 const hasEnded = (error: unknown): boolean =>
   error instanceof HttpError && (error.status === 404 || error.code === 'file_quarantined');
 
@@ -71,7 +72,7 @@ export const createLinks = ({ database, documents, access }: Dependencies): Link
       const secret = newSecret();
       const below = links.within(documentId);
       if (version_number !== null) {
-        // A document that the caller does not see is a 404, before its versions are.
+        // 404 for a document that the caller does not see, before its version is checked.
         await below.list(caller, { per_page: 1 });
         await requireVersion(caller, documentId, version_number);
       }

@@ -72,7 +72,7 @@ describe('A link', () => {
     expect(head.headers['content-length']).toBe('10');
   });
 
-  test('serves the current version, or the one that it names', async () => {
+  test('serves the current version, or the version for which it was created', async () => {
     const id = await documentOf(ada, 'one');
     const [current, fixed] = [await linkTo(id), await linkTo(id, ada, { version_number: 1 })];
     await put(`${documentsPath}/${id}/content`, null, ada.headers)
@@ -87,7 +87,7 @@ describe('A link', () => {
     expect(body.errors).toHaveProperty('version_number');
   });
 
-  test('is listed without its token, which is stored as a hash only', async () => {
+  test('is listed without its token, of which only a hash is stored', async () => {
     const id = await documentOf(ada);
     const { token, path, ...link } = await linkTo(id);
     expect(path).toBe(`/public/links/${token}`);
@@ -100,7 +100,7 @@ describe('A link', () => {
     expect(rows[0].row).not.toContain(token.slice(-43));
   });
 
-  test('expires after seven days unless its creator says otherwise, and after thirty at most', async () => {
+  test('expires after seven days by default, and after thirty at most', async () => {
     const id = await documentOf(ada);
     const now = Date.now();
     const days = ({ expires_at }: LinkAnswer) =>
@@ -115,7 +115,7 @@ describe('A link', () => {
     }
   });
 
-  test('appears in the history of the document when it is created and when it ends', async () => {
+  test('is in the history of the document when it is created and when it is deleted', async () => {
     const id = await documentOf(ada);
     const link = await linkTo(id);
     await remove(`${documentsPath}/${id}/links/${link.id}`, ada.headers).expect(204);
@@ -140,7 +140,7 @@ describe('A link is created by', () => {
     }
   });
 
-  test('users in person: not by clients, and not by administrators who act as a user', async () => {
+  test('users, but not by clients, nor by administrators who act as a user', async () => {
     const id = await documentOf(ada);
     const pipeline = { type: 'client', id: 'pipeline', tenants: [], scopes: ['*'] } as const;
     const client = crm().identity.signIn(pipeline);
@@ -161,7 +161,7 @@ describe('A link is created by', () => {
   });
 });
 
-describe('A link ends', () => {
+describe('A link stops working', () => {
   test('when it is deleted', async () => {
     const id = await documentOf(ada);
     const [link, other] = [await linkTo(id), await linkTo(id)];
@@ -200,7 +200,7 @@ describe('A link ends', () => {
     await expectEnded(link);
   });
 
-  test('when the API key is revoked that created it', async () => {
+  test('when the API key that created it is revoked', async () => {
     const bot = signIn({ type: 'service_account' });
     const link = await linkTo(await documentOf(ada), bot);
     await open(link.path).expect(200);
@@ -227,7 +227,7 @@ describe('A link ends', () => {
     await expectEnded(link);
   });
 
-  test('when the file is infected; while it is being scanned it is not served', async () => {
+  test('when the file is infected, and is 409 while the file is being scanned', async () => {
     const id = await documentOf(ada, crypto.randomUUID());
     const link = await linkTo(id);
     const scanned = (status: string) =>
@@ -243,7 +243,7 @@ describe('A link ends', () => {
   });
 });
 
-test('Wrong tokens get the same response as ended links', async () => {
+test('Wrong tokens get the same response as links that no longer work', async () => {
   const { token } = await linkTo(await documentOf(ada));
   const other = await linkTo(await documentOf(ada));
   const [tenantPart, linkPart, secret] = [
@@ -265,7 +265,7 @@ test('Wrong tokens get the same response as ended links', async () => {
   }
 });
 
-test('A link is not served while identity cannot say what its creator may do, and is afterwards', async () => {
+test('A link does not work while identity does not answer, and works again afterwards', async () => {
   const { path } = await linkTo(await documentOf(ada));
   crm().identity.intercept('rights', () => refusal(500, 'internal_error'));
   const { body, headers } = await open(path).expect(503);

@@ -6,7 +6,7 @@ import type { NewDocument } from './documents.service.ts';
 const MAX_TAGS = 50;
 const MAX_TAG = 100;
 
-/** The fields of a new document as texts, as forms and the metadata of resumable uploads have them. */
+/** The fields of a new document in forms and in the metadata of resumable uploads, where all values are texts. */
 export const DocumentForm = shape({
   name: described(optional(fileName()), 'Default: the name of the file'),
   folder_id: described(optional(uuid()), 'The folder; without it, the document is in the root.'),
@@ -26,7 +26,7 @@ const tagsOf = (given = ''): string[] => {
   return tags;
 };
 
-/** The fields of a new document, which is called like its file unless it has a name. */
+/** The fields of a new document. Its name defaults to that of the file. */
 export const newDocument = (
   { name, folder_id, description, tags }: Out<typeof DocumentForm>,
   uploadedName: string | null,

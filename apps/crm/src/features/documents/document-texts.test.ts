@@ -47,7 +47,7 @@ test('Documents are found by the words of their text, in any case and without di
   expect(await found(`o'r & !x | "y':*\\`)).toEqual([]);
 });
 
-test('A search finds a document by its name or its text, and once', async () => {
+test('A search finds a document by its name or its text, and returns it once', async () => {
   const byName = await create('nothing', 'text/plain', 'quarterly report.txt');
   const byText = await create('The quarterly numbers', 'text/plain', 'a.txt');
   const both = await create('quarterly!', 'text/plain', 'quarterly.txt');
@@ -58,7 +58,7 @@ test('A search finds a document by its name or its text, and once', async () => 
   expect(JSON.parse(text).data).toHaveLength(3);
 });
 
-test('Only the text of the current version is searched, also after a restoration', async () => {
+test('Only the text of the current version is searched, also after another version is restored', async () => {
   const id = await create('albatross', 'text/plain');
   await put(`${documentsPath}/${id}/content`, null)
     .set('content-type', 'text/plain')
@@ -88,7 +88,7 @@ test('The text of documents in a hidden folder and of other tenants is not searc
   expect(await found('cormorant', crm().caller({ tenants: [identity.acme] }))).toEqual([]);
 });
 
-test('A file that cannot be read is found by its name, and the others by their text', async () => {
+test('A file that cannot be read is found by its name, and other files by their text', async () => {
   const broken = await create(pdf('cassowary').subarray(0, 300), 'application/pdf', 'broken.pdf');
   const bomb = await create(Buffer.from('%PDF-1.7 bomb'), 'application/pdf', 'bomb.pdf');
   const good = await create('cassowary', 'text/plain');

@@ -31,7 +31,9 @@ const uploadProblems = {
   413: 'The file is larger than the limit, or than what the quota has left',
   507: 'The file store is full',
 };
-const downloadProblems = { 409: 'The file is being scanned, or it is infected' };
+const downloadProblems = {
+  409: 'The file is being scanned (`scan_pending`), contains malware (`file_quarantined`) or exceeds a limit of the scanner (`file_unscannable`)',
+};
 
 /** Any type of file can be uploaded; it is never shown by the service. */
 const ANY = ['*/*'] as const;
@@ -85,7 +87,7 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
         'Moves all of them or none. Needs write access to the folders that they are in and to the one that they move to; moving folders also needs `document_folders.update`.',
       body: MoveInput,
       responses: { 200: record(Moved) },
-      problems: { ...denied, 409: 'Nobody would be left who may change one of the folders' },
+      problems: { ...denied, 409: 'A private folder would have no member with write access' },
       handler: async ({ caller, body, reply }) =>
         reply(200, { data: await service.move(caller, body) }),
     }),
@@ -175,7 +177,7 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
       problems: {
         ...changeProblems,
         ...denied,
-        413: 'The quota does not have room for the content once more',
+        413: 'The quota has no room: each version counts towards it, also with the same content',
       },
       handler: async ({ caller, params: { id, number }, req, reply }) => {
         const accepted = acceptedVersions(req.get('If-Match'));
@@ -204,7 +206,7 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
       resource: 'document',
       summary: 'Get a thumbnail of a document',
       description:
-        'A WebP of at most 512 pixels a side, for PNG, JPEG, WebP, GIF and AVIF images. It is made shortly after the upload; until then, and for all other files, the response is a 404.',
+        'A WebP of at most 512 pixels a side, for PNG, JPEG, WebP, GIF and AVIF images. It is made shortly after the upload; until then, and for all other files, the response is 404.',
       params: one,
       responses: { 200: fileResponse('image/webp') },
       problems: { ...downloadProblems, 404: 'There is no such document, or it has no thumbnail' },

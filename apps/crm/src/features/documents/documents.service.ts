@@ -141,7 +141,7 @@ export const purgeHandler = ({
         await lockTree(db, 'exclusive');
         return work(db);
       });
-    // In slices: other changes of the tree wait for one of them only, and a job that is interrupted loses one only.
+    // In several transactions: other changes of the tree wait only for one, and an interrupted job loses only one.
     for (const column of ['id', 'deleted_with'] as const) {
       const deleteSlice = async (db: TenantDb): Promise<boolean> => {
         const { contentIds, isLast } = await deleteDocuments(db, { column, id, deletedBefore });
@@ -156,7 +156,7 @@ export const purgeHandler = ({
 const lockTree = (db: TenantDb, mode: 'exclusive' | 'shared'): Promise<void> =>
   lockUntilEnd(db, `document folders ${db.tenantId}`, mode);
 
-/** Errors of an item that a body names refer to its id in the body; an item that does not exist is 422, too. */
+/** Makes the errors of an item name its position in the body; an item that does not exist is 422, too. */
 const named =
   (field: string) =>
   (error: unknown): never => {
@@ -166,7 +166,7 @@ const named =
     throw message === undefined ? error : invalidField(field, `${field}: ${message}`);
   };
 
-/** A name that another folder has by now is a conflict: a restoration has no fields. */
+/** Makes the error of a name that another folder has taken 409: the request to restore a folder has no fields. */
 const nameTaken = (error: unknown): never => {
   if (!(error instanceof HttpError) || error.errors?.name === undefined) throw error;
   throw new HttpError(409, 'conflict', 'Another folder has this name. Rename it first.');

@@ -12,7 +12,7 @@ const upload = documentUploader(tenant);
 const COPIES = 250;
 const VERSIONS = 1200;
 
-test('A large folder is deleted for good in slices: an interrupted job keeps what it has done, and then goes on', async () => {
+test('A large folder is deleted for good in several transactions, also after an interruption', async () => {
   const { pool, database } = crm().context;
   const query = async (statement: string, values: unknown[]) =>
     (await pool.query(statement, values)).rows;

@@ -4,11 +4,11 @@ import { causeOf, recordChanges } from '../../records/record-changes.ts';
 
 const { sql } = Prisma;
 
-/** Copies the state of a content's scan to the documents whose current version has it, deleted ones included. */
+/** Copies the scan status of a content to the documents whose current version has it, including deleted ones. */
 export const followScan: ScanFollower = (db, contentId, status) =>
   db.transaction(async (tx) => {
     const tenant = sql`tenant_id = ${db.tenantId}::uuid`;
-    // In the order of ids, so that two of these transactions cannot block each other.
+    // In the order of ids, to avoid deadlocks between two of these transactions.
     const found = await tx.query<{ id: string }>(sql`
       SELECT id FROM tenant_crm.documents
       WHERE ${tenant} AND content_id = ${contentId}::uuid AND scan_status <> ${status} AND id IN (

@@ -94,8 +94,9 @@ interface Dependencies {
 }
 
 /**
- * Cancels the imports of all tenants whose senders have lost rights by an event. Those whose rights cannot be verified
- * now go on only once they are; without a client at identity, all that the event may affect are cancelled.
+ * Cancels the imports of all tenants whose senders lost a permission that they need by an event. If the rights cannot
+ * be verified now, an import waits until they are. Without a client at identity, all imports that the event may affect
+ * are cancelled.
  */
 export const cancelAffected = async (
   { database, access }: Pick<Dependencies, 'database' | 'access'>,
@@ -115,7 +116,7 @@ export const cancelAffected = async (
   const results = await Promise.allSettled(
     rows.filter((found) => endsAccess(event, found)).map(cancel),
   );
-  // One that cannot be cancelled must not keep the others running.
+  // An import that cannot be cancelled must not prevent the cancellation of the others.
   const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
   if (errors.length > 0) throw new AggregateError(errors, `${errors.length} imports still run`);
 };

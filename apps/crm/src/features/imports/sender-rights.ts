@@ -12,12 +12,12 @@ import { importTargets } from './targets.ts';
 /** How CRM learns the rights of senders. */
 export type SenderRightsSource = Pick<ResourceServer<CrmPermission>, 'canAskRights' | 'rightsOf'>;
 
-/** How old the answer of identity may be when rows are saved, in milliseconds. */
+/** How old a response of identity may be when rows are saved, in milliseconds. */
 const VERIFIED_FOR_MS = 60_000;
-/** How long an import waits until it asks identity again, if that did not answer. */
+/** How long an import waits before it repeats a request that identity did not answer, in milliseconds. */
 const RETRY_MS = 2000;
 
-/** Why an import is cancelled whose sender lost rights. */
+/** The reason of an import that is cancelled because its sender lost rights. */
 export const LOST_RIGHTS = 'The permissions of the sender changed. Send the remaining rows again.';
 
 /** The permissions that an import needs. */
@@ -63,7 +63,7 @@ export class SenderCheck {
 
   /**
    * Whether rows may be saved now; `ended` if the import was cancelled meanwhile. Waits while identity does not answer.
-   * Throws when the run has to end. Without a client at identity nothing can be verified, and events cancel imports.
+   * Throws when the run has to end. Without a client at identity, the result is always `kept`: events cancel imports.
    */
   async verify({ signal, stopping }: JobRun): Promise<'kept' | 'lost' | 'ended'> {
     if (!this.#access.canAskRights) return 'kept';

@@ -25,14 +25,14 @@ export const principalRoutes = (principals: PrincipalsService): RouteTable => ({
     limit: 'service',
     summary: 'Get the current rights of a principal in a tenant, for services',
     description:
-      'For services that act for somebody who is not present. `active` is false if the principal is unknown, deactivated or not a member of the tenant, if the tenant is not active, or if the API key is not valid; the answer does not say which. The policies of a client are its scopes.',
+      'For services that act for a principal who is not present. `active` is false if the principal is unknown, deactivated or not a member of the tenant, if the tenant is not active, or if the API key is not valid; the response does not say which. The policies of a client are its scopes.',
     params: shape({ tenantId: uuid() }),
     query: shape({
       id: described(rawText(200), 'The id of a user, or of a client'),
       type: principalType,
       token_id: described(
         optional(uuid()),
-        'The API key that a service account acts with: it must be valid, and its scopes limit the policies.',
+        'The API key that a service account uses. It must be valid, and its scopes limit the policies.',
       ),
     }),
     responses: { 200: success(PrincipalRightsPayload) },

@@ -2,7 +2,7 @@ import { isUuid } from '@tessera/fields';
 import type { FoundRights, Holder, PrincipalsRepository } from './principals.repository.ts';
 
 /** A principal, and the API key that it acts with. */
-export interface AskedPrincipal extends Holder {
+export interface PrincipalQuery extends Holder {
   readonly type: 'user' | 'service_account' | 'client';
   readonly tokenId?: string | undefined;
 }
@@ -17,9 +17,9 @@ export class PrincipalsService {
 
   /**
    * What a principal may do in a tenant now; undefined if it cannot act there: it does not exist, is deactivated or
-   * not a member, the tenant is not active, or the API key that is named is not valid.
+   * not a member, the tenant is not active, or the given API key is not valid.
    */
-  async rights({ type, tokenId, ...holder }: AskedPrincipal): Promise<FoundRights | undefined> {
+  async rights({ type, tokenId, ...holder }: PrincipalQuery): Promise<FoundRights | undefined> {
     if (type === 'client') return this.#ofClient(holder);
     if (!isUuid(holder.principalId)) return undefined;
     const rights = await this.#principals.user(holder, type === 'service_account');

@@ -15,20 +15,23 @@ beforeAll(async () => {
 });
 afterAll(() => identity.stop());
 
-interface Asked {
+interface RightsQuery {
   readonly of?: Tenant;
   readonly type?: string;
   readonly tokenId?: string;
   readonly bearer?: Bearer;
 }
 
-const ask = (id: string, { of = tenant, type = 'user', tokenId, bearer = service }: Asked = {}) =>
+const ask = (
+  id: string,
+  { of = tenant, type = 'user', tokenId, bearer = service }: RightsQuery = {},
+) =>
   identity.http
     .get(`/api/tenants/${of.id}/rights`)
     .query({ id, type, ...(tokenId !== undefined && { token_id: tokenId }) })
     .set(bearer);
 
-const rightsOf = async (id: string, asked?: Asked) =>
+const rightsOf = async (id: string, asked?: RightsQuery) =>
   (await ask(id, asked).expect(200)).body.data as Record<string, unknown>;
 
 const inactive = { active: false, tenant_slug: null, is_system_admin: false, policies: [] };
@@ -68,7 +71,7 @@ describe('The rights of a principal', () => {
     expect(await rightsOf(clientId, { type })).toEqual(inactive);
   });
 
-  test('are limited by the API key that is named, and end with it', async () => {
+  test('are limited by the given API key, and end with it', async () => {
     const data = { isServiceAccount: true };
     const account = await identity.people.user({ tenant, actions: ['*'], data });
     const key = await issue(identity, { userId: account.id, tenantId: tenant.id, use: 'api_key' });

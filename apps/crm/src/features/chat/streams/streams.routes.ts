@@ -21,7 +21,7 @@ const Unread = named(
     unread_count: described(position(), 'The messages after it; deleted ones count as well'),
     mention_count: described(
       int(0, MAX_MENTIONS),
-      `The unread messages that mention the caller; ${MAX_MENTIONS} stands for any larger number`,
+      `The number of unread messages that mention the caller, up to ${MAX_MENTIONS}`,
     ),
   }),
 );

@@ -1,6 +1,6 @@
-/** A part of a body ends with this many bytes, so that a killed process loses at most these. */
+/** The maximum size of a part: a killed process loses no more bytes than that. */
 export const PART_BYTES = 8 * 1024 * 1024;
-/** A part of a slow body ends with the first bytes after this time. */
+/** A part of a slow body ends with the first bytes that arrive after this time, in milliseconds. */
 const PART_MS = 5000;
 
 /** A body that is stored in parts. */

@@ -28,17 +28,17 @@ const SENT = [
   'Upload-Expires',
 ] as const;
 
-/** Uploads need no lock: a part is added only where the upload ends, so one of two simultaneous requests is 409. */
+/** Uploads need no lock: a part is added only at the end of the upload, so one of two simultaneous requests is 409. */
 const withoutLocks: Locker = {
   newLock: () => ({ lock: async () => undefined, unlock: async () => undefined }),
 };
 
-/** What the service supports of the protocol. */
+/** The extensions of the protocol that the service supports. */
 class SupportedStore extends DataStore {
   override extensions = ['creation', 'creation-defer-length', 'expiration', 'termination'];
 }
 
-/** The uploads of one request, as the library sees them. */
+/** The store that the library uses for one request. */
 class UploadStore extends SupportedStore {
   readonly #uploads: Uploads;
   readonly #of: Omit<UploadAddress, 'id'>;
@@ -71,7 +71,8 @@ class UploadStore extends SupportedStore {
   override async getUpload(id: string): Promise<Upload> {
     const found = await this.#uploads.find(this.#address(id));
     const { received, size, metadata, expires_at, ended_at } = found;
-    // An upload that is not finished must not look as if it was: its size can be declared again.
+    // The library takes an upload that has all bytes for finished. Without a size, a client can complete it by
+    // declaring the size again.
     const isKnown = size !== null && (received < size || ended_at !== null);
     return new Upload({
       id,
@@ -103,7 +104,7 @@ class UploadStore extends SupportedStore {
 export interface TusRequest {
   readonly method: string;
   readonly header: (name: string) => string | undefined;
-  /** Whose uploads; undefined for OPTIONS. */
+  /** The caller and the document; undefined for OPTIONS. */
   readonly of: Omit<UploadAddress, 'id'> | undefined;
   /** The upload; undefined for the creation and OPTIONS. */
   readonly id?: string;

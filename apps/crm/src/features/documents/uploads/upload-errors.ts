@@ -1,17 +1,17 @@
 import { HttpError } from '@tessera/http-kit';
 
-/** 409: the bytes do not belong at the end of what has arrived. */
+/** 409: the offset is not the end of the bytes that have arrived. */
 export const offsetConflict = (): HttpError =>
   new HttpError(
     409,
     'conflict',
-    'The upload does not have as many bytes as Upload-Offset says. Ask for its state, and continue from there.',
+    'Upload-Offset is not the number of bytes that the service has. Request the offset with HEAD, and continue from there.',
   );
 
 /** 410: the upload was not finished in time. */
 export const uploadExpired = (): HttpError =>
-  new HttpError(410, 'upload_expired', 'The upload has expired. Begin a new one.');
+  new HttpError(410, 'upload_expired', 'The upload has expired. Start a new one.');
 
-/** 423: the parts of the upload are being put together. */
+/** 423: another request is joining the parts of the upload. */
 export const uploadBusy = (): HttpError =>
   new HttpError(423, 'upload_busy', 'Another request is completing the upload. Try again later.');

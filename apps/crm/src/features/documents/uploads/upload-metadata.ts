@@ -4,7 +4,7 @@ import { DocumentForm, newDocument } from '../document-form.ts';
 import type { NewDocument } from '../documents.service.ts';
 import type { UploadMetadata } from './uploads.repository.ts';
 
-/** What tus clients send besides: the name and the type of the file, and what they know of its place. */
+/** Metadata of the file itself that tus clients send: its name, type and relative path. */
 const FILE = ['filename', 'filetype', 'type', 'relativePath'];
 
 const textsOf = (metadata: UploadMetadata): Record<string, string> =>
@@ -25,7 +25,7 @@ export const documentOf = (metadata: UploadMetadata): NewDocument => {
   return newDocument(result.value as Out<typeof DocumentForm>, metadata.filename ?? null);
 };
 
-/** A version has only a file: throws 422 for anything else. */
+/** Throws 422 for fields of a document: a version has none. */
 export const refuseFields = (metadata: UploadMetadata): void => {
   const names = Object.keys(metadata).filter((name) => !FILE.includes(name));
   if (names.length === 0) return;

@@ -14,7 +14,7 @@ import {
 /** How many parts are read, or deleted, at a time. */
 const SLICE = 100;
 
-/** Deletes the parts of an upload that has ended or expired, and in the end the upload itself. */
+/** Deletes the parts of an upload that has ended or expired, and then the upload itself. */
 export const uploadRemovalJob = defineJob(
   'upload_removal',
   shape({ tenant_id: uuid(), id: uuid() }),

@@ -51,7 +51,7 @@ const contentOf = async (response: Response): Promise<Buffer> => {
   return Buffer.from(await found.arrayBuffer());
 };
 
-test('A replica continues an upload that another one has begun', async () => {
+test('A replica continues an upload that another replica began', async () => {
   const second = await startCrm({ ...shared, IDENTITY_URL: first.identity.url });
   try {
     const url = await begin(6);
@@ -65,7 +65,7 @@ test('A replica continues an upload that another one has begun', async () => {
   }
 });
 
-test('After a kill in the middle of a request, an upload continues after its complete parts', async () => {
+test('After a replica is killed during a request, the upload continues after its complete parts', async () => {
   const content = randomBytes(20 * MIB);
   const killed = spawnService('crm', {
     ...testEnvironment(shared.DATABASE_URL ?? '', first.identity.url),

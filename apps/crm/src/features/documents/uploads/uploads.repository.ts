@@ -29,7 +29,7 @@ export type UploadPart = Pick<FileContent, 'id' | 'size' | 'sealedKey'>;
 const oneUpload = (db: TenantDb, id: string): Prisma.Sql =>
   sql`tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`;
 
-/** Nothing is added to an upload that has ended or expired. */
+/** Whether bytes can be added: the upload has neither ended nor expired. */
 const isOpen = sql`ended_at IS NULL AND expires_at > now()`;
 
 /** Adds an upload without any bytes. */
@@ -44,7 +44,7 @@ export const insertUpload = async (
       ${JSON.stringify(upload.metadata)}::jsonb, ${upload.size}::bigint, ${upload.expires_at})`);
 };
 
-/** An upload of the owner, also an expired one; undefined if there is none, or if it was given up. */
+/** An upload of the owner, which may have expired; undefined if there is none, or if it was cancelled. */
 export const findUpload = async (
   db: TenantDb,
   id: string,
@@ -57,7 +57,7 @@ export const findUpload = async (
   return row;
 };
 
-/** Sets the size that was not known; false if another one is known. */
+/** Sets the size; false if another size is known, more bytes have arrived, or the upload has ended or expired. */
 export const setSize = async (db: TenantDb, id: string, size: number): Promise<boolean> => {
   const rows = await db.query(sql`
     UPDATE tenant_crm.uploads SET size = ${size}::bigint
@@ -67,7 +67,7 @@ export const setSize = async (db: TenantDb, id: string, size: number): Promise<b
   return rows.length > 0;
 };
 
-/** Adds a part to the end of an upload; false if the upload has ended, or has not `start` bytes. */
+/** Adds a part to the end of an upload; false if the upload has ended or does not have exactly `start` bytes. */
 export const appendPart = async (
   db: TenantDb,
   { uploadId, start, part }: { uploadId: string; start: number; part: UploadPart },
@@ -83,7 +83,7 @@ export const appendPart = async (
   return true;
 };
 
-/** Ends an upload whose last bytes begin at `start`; false if it has ended, or has not `start` bytes. */
+/** Ends an upload whose last bytes begin at `start`; false if it has ended or does not have exactly `start` bytes. */
 export const endUpload = async (
   db: TenantDb,
   { id, start, size }: { id: string; start: number; size: number },
@@ -94,13 +94,16 @@ export const endUpload = async (
   return rows.length > 0;
 };
 
-/** Notes which document an upload has created or changed. */
+/** Stores which document an upload created or changed. */
 export const setResult = async (db: TenantDb, id: string, documentId: string): Promise<void> => {
   await db.query(sql`
     UPDATE tenant_crm.uploads SET result_id = ${documentId}::uuid WHERE ${oneUpload(db, id)}`);
 };
 
-/** Gives up an upload that has not ended; returns how many bytes it had, or undefined if it has ended. */
+/**
+ * Cancels an upload that has not ended, with `ifExpired` only an expired one. Returns how many bytes it had; undefined
+ * if nothing was cancelled.
+ */
 export const abandonUpload = async (
   db: TenantDb,
   id: string,
@@ -132,14 +135,14 @@ export const partsFrom = (
     WHERE tenant_id = ${db.tenantId}::uuid AND upload_id = ${uploadId}::uuid AND start >= ${start}::bigint
     ORDER BY start LIMIT ${limit}`);
 
-/** Forgets parts whose objects were deleted. */
+/** Deletes the rows of parts whose objects were deleted. */
 export const deleteParts = async (db: TenantDb, ids: readonly string[]): Promise<void> => {
   await db.query(sql`
     DELETE FROM tenant_crm.upload_parts
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[])`);
 };
 
-/** Deletes an upload without parts that was given up, or whose result need not be known any more. */
+/** Deletes an upload without parts that was cancelled, or that has a result and has expired. */
 export const deleteUpload = async (db: TenantDb, id: string): Promise<void> => {
   await db.query(sql`
     DELETE FROM tenant_crm.uploads

@@ -7,7 +7,7 @@ import { UPLOAD_MS, type UploadAddress, type Uploads } from './uploads.service.t
 
 const Created = shape({
   id: uuid(),
-  expires_at: described(time(), 'When it is deleted if it is unfinished'),
+  expires_at: described(time(), 'When the upload is deleted unless it is finished'),
 });
 
 /** The media type of the bytes of a PATCH. */
@@ -22,14 +22,14 @@ const problems = {
   412: '`Tus-Resumable` is not 1.0.0; the response names the supported versions in `Tus-Version`',
 };
 
-/** How long an upload waits, for descriptions. */
+/** The lifetime of an unfinished upload in hours, for descriptions. */
 const HOURS = UPLOAD_MS / 3_600_000;
 
 /** What differs between uploads of new documents and of versions. */
 interface Target {
   readonly path: string;
   readonly permission: 'documents.create' | 'documents.update';
-  /** Of the operation ids, such as `DocumentUpload`. */
+  /** The part of the operation ids after the verb, such as `DocumentUpload`. */
   readonly name: string;
   readonly subject: string;
   readonly metadata: string;
@@ -70,7 +70,7 @@ const routesOf = (
       method: 'post',
       path,
       summary: `Begin a resumable upload of ${subject}`,
-      description: `The creation of the tus protocol 1.0 (https://tus.io). ${metadata} What has arrived is deleted after ${HOURS} hours unless the upload is finished.`,
+      description: `Creates an upload by the tus protocol 1.0 (https://tus.io). ${metadata} The upload is deleted unless it is finished within ${HOURS} hours.`,
       params: shape(parent),
       responses: { 201: record(Created) },
       requestHeaders: ['Tus-Resumable', 'Upload-Length', 'Upload-Defer-Length', 'Upload-Metadata'],
@@ -79,7 +79,7 @@ const routesOf = (
         ...problems,
         413: 'The file is larger than the limit, or than what the quota has left',
       },
-      // The headers are no part of what a key identifies, and an unused upload expires.
+      // An idempotency key does not cover the headers, and an unused upload expires.
       isIdempotent: false,
       handler: async ({ caller, params, req, reply }) => {
         const of = { caller, documentId: documentOf(params) };
@@ -95,7 +95,7 @@ const routesOf = (
       ...guarded,
       method: 'head',
       path: `${path}/{upload_id}`,
-      summary: `How much of ${subject} has arrived`,
+      summary: `Get the offset of a resumable upload of ${subject}`,
       params: one,
       responses: { 200: empty },
       requestHeaders: ['Tus-Resumable'],
@@ -125,9 +125,9 @@ const routesOf = (
       ...guarded,
       method: 'patch',
       path: `${path}/{upload_id}`,
-      summary: `Send bytes of ${subject}`,
+      summary: `Send bytes to a resumable upload of ${subject}`,
       description:
-        'The bytes belong at `Upload-Offset`, which must be the number of bytes that have arrived. The last ones complete the upload; `Document-Id` is the document. What arrives before a connection breaks is kept.',
+        '`Upload-Offset` must be the number of bytes that the service has. The last bytes complete the upload, and the response names the document in `Document-Id`. If the connection breaks, the bytes that arrived before are kept.',
       params: one,
       body: fileBody({ types: [PART], maxBytes, isPart: true }),
       responses: { 204: empty },
@@ -138,9 +138,9 @@ const routesOf = (
       },
       problems: {
         ...problems,
-        409: 'The upload does not have as many bytes as `Upload-Offset` says, or the document conflicts with another one',
+        409: '`Upload-Offset` is not the number of bytes that the service has, or the document conflicts with another one',
         410: { description: 'The upload has expired', error: uploadExpired },
-        413: 'The file is larger than announced, than the limit, or than what the quota has left',
+        413: 'The file is larger than announced, than the limit or than what the quota has left',
         423: { description: 'Another request is completing the upload', error: uploadBusy },
       },
       handler: async ({ caller, params, body: { content }, req, reply }) => {
@@ -161,7 +161,7 @@ const routesOf = (
       ...guarded,
       method: 'delete',
       path: `${path}/{upload_id}`,
-      summary: `Give up a resumable upload of ${subject}`,
+      summary: `Cancel a resumable upload of ${subject}`,
       params: one,
       responses: { 204: empty },
       requestHeaders: ['Tus-Resumable'],
@@ -185,7 +185,7 @@ export const uploadRoutes = (dependencies: Dependencies): RouteTable => {
       method: 'options',
       path: '/documents/uploads',
       permission: 'public',
-      summary: 'What resumable uploads support',
+      summary: 'Get the supported version and extensions of the tus protocol',
       responses: { 204: empty },
       headers: VERSION,
       responseHeaders: { 204: ['Tus-Version', 'Tus-Extension', 'Tus-Max-Size'] },
@@ -202,7 +202,7 @@ export const uploadRoutes = (dependencies: Dependencies): RouteTable => {
         name: 'DocumentUpload',
         subject: 'a document',
         metadata:
-          '`Upload-Metadata` can have `filename`, and `name`, `folder_id`, `description` and `tags` as `POST /documents` takes them.',
+          '`Upload-Metadata` can contain `filename` and `filetype`, and the fields of `POST /documents`: `name`, `folder_id`, `description` and `tags`.',
       },
       dependencies,
     ),
@@ -212,7 +212,7 @@ export const uploadRoutes = (dependencies: Dependencies): RouteTable => {
         permission: 'documents.update',
         name: 'VersionUpload',
         subject: 'a version of a document',
-        metadata: '`Upload-Metadata` can have `filename` and `filetype`.',
+        metadata: '`Upload-Metadata` can contain `filename` and `filetype`.',
       },
       dependencies,
     ),

@@ -29,13 +29,13 @@ import {
 /** An unfinished upload is deleted after this time, in milliseconds. */
 export const UPLOAD_MS = 24 * 3_600_000;
 
-/** How many parts are looked up at a time. */
+/** How many rows of parts are read at a time. */
 const SLICE = 100;
 
 /** How many bytes of a stored file are read to detect its type. */
 const SAMPLE_BYTES = 16 * 1024;
 
-/** Which upload is meant, of which caller. */
+/** Identifies an upload of a caller. */
 export interface UploadAddress {
   readonly caller: Caller;
   readonly id: string;
@@ -50,7 +50,7 @@ export interface NewUpload extends UploadAddress {
   readonly size: number | null;
 }
 
-/** Files that clients upload in several requests. They belong to their callers: to others, they do not exist. */
+/** Uploads in several requests. An upload belongs to the caller who created it; for others, it does not exist (404). */
 export interface Uploads {
   /** Throws 422, 403 `folder_access_denied`, 404 and 413. An upload of 0 bytes is completed at once. */
   create(upload: NewUpload): Promise<void>;
@@ -59,12 +59,12 @@ export interface Uploads {
   /** Sets a size that was not known. Throws 409 if another one is known. */
   declareSize(address: UploadAddress, size: number): Promise<void>;
   /**
-   * Adds bytes at an offset, and completes the upload with the last ones; returns how many bytes it has then. What
-   * arrived before an error is kept. Throws 409 if the upload has not as many bytes as `offset`, 413 beyond the quota,
-   * 423 while it is being completed, and the errors of the document.
+   * Adds bytes at an offset, and completes the upload with the last ones; returns how many bytes it has then. Bytes
+   * that arrived before an error are kept. Throws 409 if the upload does not have exactly `offset` bytes, 413 beyond
+   * the quota, 423 while it is being completed, and the errors of the document.
    */
   append(address: UploadAddress, offset: number, body: AsyncIterable<Uint8Array>): Promise<number>;
-  /** Gives up an unfinished upload. Throws 404, and 409 if it is finished. */
+  /** Cancels an unfinished upload. Throws 404, and 409 if it is finished. */
   remove(address: UploadAddress): Promise<void>;
 }
 
@@ -86,7 +86,7 @@ export const createUploads = ({
   store,
   jobs,
 }: Dependencies): Uploads => {
-  /** The uploads that this process is putting together. */
+  /** The uploads whose parts this process is joining. */
   const completing = new Set<string>();
 
   const find = async ({ caller, id, documentId }: UploadAddress): Promise<StoredUploadState> => {
@@ -135,7 +135,7 @@ export const createUploads = ({
     return type;
   };
 
-  /** Makes the file of an upload a document or a version, and ends the upload. */
+  /** Creates the document or version with the file of an upload, and ends the upload. */
   const save = async (
     caller: Caller,
     upload: StoredUploadState,

@@ -120,7 +120,7 @@ test('A client uploads a file in many requests; it becomes a document with its m
   expect(Buffer.compare(received, content)).toBe(0);
 });
 
-test('A client whose connection breaks continues with the bytes that have not arrived', async () => {
+test('After its connection breaks, a client continues with the bytes that have not arrived', async () => {
   const content = randomBytes(3_000_000);
   let isCut = false;
   const proxy = createServer((client) => {
@@ -173,7 +173,7 @@ test('A repeated last request changes nothing, and the state names the document'
   await remove(url, { ...own, ...tus }).expect(409);
 });
 
-test('Of simultaneous requests for the same bytes, one is accepted and the others are 409', async () => {
+test('One of several simultaneous requests with the same bytes is accepted, and the others are 409', async () => {
   const url = await begun(6);
   const sent = await Promise.all([1, 2, 3].map(() => patch(url, 0, 'abc')));
   expect(sent.map(({ status }) => status).sort()).toEqual([204, 409, 409]);
@@ -194,7 +194,7 @@ test('An upload becomes a version of a document, which needs documents.update', 
   expect(await textOf(id)).toBe('two');
 });
 
-test('A client that does not know the size tells it with the last bytes', async () => {
+test('A client that does not know the size can send it with the last bytes', async () => {
   const url = await begun(null);
   await patch(url, 0, 'abc').expect(204);
   expect((await head(url)).headers['upload-defer-length']).toBe('1');
@@ -206,14 +206,14 @@ test('A client that does not know the size tells it with the last bytes', async 
   expect(await textOf(ended.headers['document-id'] as string)).toBe('abc');
 });
 
-test('An empty file is a document as soon as its upload begins', async () => {
+test('An empty file becomes a document when its upload is created', async () => {
   const url = await begun(0, { filename: 'empty.txt' });
   const { headers } = await head(url).expect(200);
   expect(await textOf(headers['document-id'] as string)).toBe('');
 });
 
-describe('An upload belongs to its caller:', () => {
-  test('to others of the tenant and to other tenants it does not exist', async () => {
+describe('An upload', () => {
+  test('does not exist for other users of the tenant and for other tenants', async () => {
     const url = await begun(6);
     await patch(url, 0, 'abc').expect(204);
     const strangers = [caller(), crm().caller({ tenant: 'globex' })];
@@ -225,7 +225,7 @@ describe('An upload belongs to its caller:', () => {
     await patch(url, 3, 'def').expect(204);
   });
 
-  test('who has lost the permission, or the access to the folder, cannot complete it', async () => {
+  test('cannot be completed by a caller who lost the permission or the access to the folder', async () => {
     const id = randomUUID();
     const account = { id, type: 'service_account', is_service_account: true } as const;
     const held = caller(account);
@@ -243,14 +243,14 @@ describe('An upload belongs to its caller:', () => {
     expect((await head(url, held)).headers['upload-offset']).toBe('3');
   });
 
-  test('the folder must be one that the caller may write to', async () => {
+  test('needs write access to the folder', async () => {
     const { body } = await begin(3, { folder_id: randomUUID() }).expect(403);
     expect(body.error).toBe('folder_access_denied');
   });
 });
 
-describe('What is not completed', () => {
-  test('is deleted when the caller gives it up, and no longer counts', async () => {
+describe('An unfinished upload', () => {
+  test('is deleted when the caller cancels it, and no longer counts towards the quota', async () => {
     const url = await begun(6);
     await patch(url, 0, 'abc').expect(204);
     expect(await usageWith(url)).toBe(3);
@@ -265,7 +265,7 @@ describe('What is not completed', () => {
     expect(await usageWith(url)).toBe(0);
   });
 
-  test('is 410 after 24 hours, and deleted with its parts', async () => {
+  test('is 410 after 24 hours, and is deleted with its parts', async () => {
     const url = await begun(6);
     const id = url.split('/').at(-1);
     await patch(url, 0, 'abc').expect(204);
@@ -284,7 +284,7 @@ describe('What is not completed', () => {
     await until(async () => (await partsOf(url)).length === 0);
   });
 
-  test('is left without parts in the store when it is completed', async () => {
+  test('leaves no parts in the store when it is completed', async () => {
     const url = await begun(6);
     await patch(url, 0, 'abc').expect(204);
     const [part] = await partsOf(url);
@@ -295,7 +295,7 @@ describe('What is not completed', () => {
   });
 });
 
-describe('The quota and the limit of a file are 413:', () => {
+describe('An upload beyond the quota or the limit is 413', () => {
   const setQuota = async (quota: number) => {
     const { rows } = await sql('SELECT tenant_id FROM tenant_crm.uploads ORDER BY id DESC LIMIT 1');
     const system = { ...crm().system(), 'x-tenant-id': rows[0].tenant_id };
@@ -303,7 +303,7 @@ describe('The quota and the limit of a file are 413:', () => {
     await crm().http.put(path).set(system).send({ quota_bytes: quota }).expect(200);
   };
 
-  test('at the creation, and while bytes arrive; parts count', async () => {
+  test('when it is created, and while bytes arrive: its parts count towards the quota', async () => {
     const url = await begun(null);
     await setQuota(10);
     const { body } = await begin(11).expect(413);
@@ -315,14 +315,14 @@ describe('The quota and the limit of a file are 413:', () => {
     expect(await usageWith(url)).toBe(10);
   });
 
-  test('of more bytes than announced, or than a file may have', async () => {
+  test('if it has more bytes than announced, or than a file may have', async () => {
     const { maxBytes } = crm().context.config.files;
     expect((await begin(maxBytes + 1).expect(413)).body.error).toBe('body_too_large');
     await patch(await begun(3), 0, 'abcd').expect(413);
   });
 });
 
-describe('The protocol:', () => {
+describe('The tus protocol:', () => {
   test('OPTIONS names the version, the extensions and the largest size', async () => {
     const { headers } = await crm().http.options(uploadsPath).expect(204);
     expect(headers).toMatchObject({
@@ -354,7 +354,7 @@ describe('The protocol:', () => {
     expect(Object.keys(body.errors)).toEqual([field]);
   });
 
-  test('a request without its headers is refused', async () => {
+  test('a request without the required headers is rejected', async () => {
     await post(uploadsPath, null, { ...own, ...tus }).expect(422);
     const url = await begun(3);
     await patch(url, 0, 'abc', { 'Content-Type': 'text/plain' }).expect(415);
