@@ -841,7 +841,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a message
-         * @description Only its author and owners of the channel can. It has its file again, unless it was deleted more than 30 days ago.
+         * @description Only its author and owners of the channel can restore it. Its file is restored, too, unless the message was deleted more than 30 days ago.
          */
         post: operations["restoreMessage"];
         delete?: never;
@@ -935,7 +935,7 @@ export interface paths {
         put?: never;
         /**
          * Post a message with a file in a channel
-         * @description Its file is served by `GET /channels/{id}/messages/{mid}/file`. Characters of its name that could be part of a path are replaced. Otherwise like `POST /channels/{id}/messages`.
+         * @description Like `POST /channels/{id}/messages`, with a file. `GET /channels/{id}/messages/{mid}/file` downloads it. Characters that could make its name a path are replaced.
          */
         post: operations["uploadMessageFile"];
         delete?: never;
@@ -2221,7 +2221,7 @@ export interface paths {
         };
         /**
          * Get a thumbnail of a document
-         * @description A WebP of at most 512 pixels a side, for PNG, JPEG, WebP, GIF and AVIF images. It is made shortly after the upload; until then, and for all other files, the response is a 404.
+         * @description A WebP of at most 512 pixels a side, for PNG, JPEG, WebP, GIF and AVIF images. It is made shortly after the upload; until then, and for all other files, the response is 404.
          */
         get: operations["getDocumentThumbnail"];
         put?: never;
@@ -2260,11 +2260,11 @@ export interface paths {
         put?: never;
         /**
          * Begin a resumable upload of a document
-         * @description The creation of the tus protocol 1.0 (https://tus.io). `Upload-Metadata` can have `filename`, and `name`, `folder_id`, `description` and `tags` as `POST /documents` takes them. What has arrived is deleted after 24 hours unless the upload is finished.
+         * @description Creates an upload by the tus protocol 1.0 (https://tus.io). `Upload-Metadata` can contain `filename` and `filetype`, and the fields of `POST /documents`: `name`, `folder_id`, `description` and `tags`. The upload is deleted unless it is finished within 24 hours.
          */
         post: operations["createDocumentUpload"];
         delete?: never;
-        /** What resumable uploads support */
+        /** Get the supported version and extensions of the tus protocol */
         options: operations["getUploadOptions"];
         head?: never;
         patch?: never;
@@ -2280,14 +2280,14 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Give up a resumable upload of a document */
+        /** Cancel a resumable upload of a document */
         delete: operations["deleteDocumentUpload"];
         options?: never;
-        /** How much of a document has arrived */
+        /** Get the offset of a resumable upload of a document */
         head: operations["getDocumentUpload"];
         /**
-         * Send bytes of a document
-         * @description The bytes belong at `Upload-Offset`, which must be the number of bytes that have arrived. The last ones complete the upload; `Document-Id` is the document. What arrives before a connection breaks is kept.
+         * Send bytes to a resumable upload of a document
+         * @description `Upload-Offset` must be the number of bytes that the service has. The last bytes complete the upload, and the response names the document in `Document-Id`. If the connection breaks, the bytes that arrived before are kept.
          */
         patch: operations["updateDocumentUpload"];
         trace?: never;
@@ -2303,7 +2303,7 @@ export interface paths {
         put?: never;
         /**
          * Begin a resumable upload of a version of a document
-         * @description The creation of the tus protocol 1.0 (https://tus.io). `Upload-Metadata` can have `filename` and `filetype`. What has arrived is deleted after 24 hours unless the upload is finished.
+         * @description Creates an upload by the tus protocol 1.0 (https://tus.io). `Upload-Metadata` can contain `filename` and `filetype`. The upload is deleted unless it is finished within 24 hours.
          */
         post: operations["createVersionUpload"];
         delete?: never;
@@ -2322,14 +2322,14 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Give up a resumable upload of a version of a document */
+        /** Cancel a resumable upload of a version of a document */
         delete: operations["deleteVersionUpload"];
         options?: never;
-        /** How much of a version of a document has arrived */
+        /** Get the offset of a resumable upload of a version of a document */
         head: operations["getVersionUpload"];
         /**
-         * Send bytes of a version of a document
-         * @description The bytes belong at `Upload-Offset`, which must be the number of bytes that have arrived. The last ones complete the upload; `Document-Id` is the document. What arrives before a connection breaks is kept.
+         * Send bytes to a resumable upload of a version of a document
+         * @description `Upload-Offset` must be the number of bytes that the service has. The last bytes complete the upload, and the response names the document in `Document-Id`. If the connection breaks, the bytes that arrived before are kept.
          */
         patch: operations["updateVersionUpload"];
         trace?: never;
@@ -2346,7 +2346,7 @@ export interface paths {
         put?: never;
         /**
          * Create a link to a document
-         * @description Everybody who has the link can download the document until it expires. It is served only while its creator may see the document: it answers 404 once they lose `documents.view` or access to the folder, are deactivated or leave the tenant, while the tenant is suspended, and when the document is deleted or found to be infected. Only users can create links, in person. The token is shown once, in this response.
+         * @description Everybody who has the link can download the document until it expires. It works only while its creator may see the document: it is 404 after they lose `documents.view` or access to the folder, are deactivated or leave the tenant, or after the API key that they used is revoked; while the tenant is suspended; and if the document is deleted or infected. Clients cannot create links, nor can administrators who act as another user. Only this response contains the token.
          */
         post: operations["createDocumentLink"];
         delete?: never;
@@ -2367,7 +2367,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * End a link to a document
+         * Delete a link to a document
          * @description It cannot be restored.
          */
         delete: operations["deleteDocumentLink"];
@@ -2385,7 +2385,7 @@ export interface paths {
         };
         /**
          * Download a document by a link
-         * @description Needs no authentication. Unknown, expired and ended links get the same response.
+         * @description Needs no authentication: the token is the only credential. Unknown, expired and deleted links, and links whose creator lost access, get the same response.
          */
         get: operations["downloadDocumentLink"];
         put?: never;
@@ -2999,9 +2999,9 @@ export interface components {
              * @enum {unknown}
              */
             role: "owner" | "member" | null;
-            /** @description The messages after those that the caller has read, deleted ones included; null if they do not participate, or may not view messages */
+            /** @description The number of messages that the caller has not read, including deleted ones. Null if the caller does not participate or may not view messages. */
             unread_count: number | null;
-            /** @description The unread messages that mention the caller; 1000 stands for any larger number */
+            /** @description The number of unread messages that mention the caller, up to 1000 */
             mention_count: number | null;
             /** @description The people of a direct channel; empty in others */
             user_ids: string[];
@@ -3073,7 +3073,7 @@ export interface components {
             read_position: number;
             /** @description The messages after it; deleted ones count as well */
             unread_count: number;
-            /** @description The unread messages that mention the caller; 1000 stands for any larger number */
+            /** @description The number of unread messages that mention the caller, up to 1000 */
             mention_count: number;
         };
         ChannelUpdate: {
@@ -3429,7 +3429,7 @@ export interface components {
             /** @description Of the content */
             sha256: string;
             /**
-             * @description A file is not served while it is `pending`, or if it is `infected` or `unscannable` (too large for the scanner).
+             * @description A file is not served while it is `pending`, or if it is `infected` or `unscannable` (it exceeds a limit of the scanner).
              * @enum {unknown}
              */
             scan_status: "not_scanned" | "pending" | "clean" | "infected" | "unscannable";
@@ -3447,7 +3447,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /**
-             * @description Unique among the folders in the same folder, with those that the caller does not see
+             * @description Unique in the folder above, also among folders that the caller does not see
              * @example Contracts
              */
             name: string;
@@ -3465,7 +3465,7 @@ export interface components {
         };
         DocumentFolderInput: {
             /**
-             * @description Unique among the folders in the same folder, with those that the caller does not see
+             * @description Unique in the folder above, also among folders that the caller does not see
              * @example Contracts
              */
             name: string;
@@ -3514,7 +3514,7 @@ export interface components {
             version_number: number | null;
             /**
              * Format: uuid
-             * @description Who created it: it is served only while they see the document.
+             * @description The user who created the link. It works only while they may see the document.
              */
             user_id: string;
             /** Format: date-time */
@@ -3538,7 +3538,7 @@ export interface components {
             version_number: number | null;
             /**
              * Format: uuid
-             * @description Who created it: it is served only while they see the document.
+             * @description The user who created the link. It works only while they may see the document.
              */
             user_id: string;
             /** Format: date-time */
@@ -3546,7 +3546,7 @@ export interface components {
             /** @description The secret of the link. It is not shown again. */
             token: string;
             /**
-             * @description Where the document is downloaded, after the address of CRM
+             * @description The path at which CRM serves the document
              * @example /public/links/tcl_...
              */
             path: string;
@@ -3710,7 +3710,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             position: number;
-            /** @description Null if the message was recalled, or is a file without a text */
+            /** @description Null if the message was recalled or has only a file */
             body: string | null;
             /** @description The name of its file */
             file_name: string | null;
@@ -3806,9 +3806,9 @@ export interface components {
             channel_id: string;
             /** @description Grows with each message of the channel, in the order of their creation */
             position: number;
-            /** @description Null if the message was recalled, or is a file without a text */
+            /** @description Null if the message was recalled or has only a file */
             body: string | null;
-            /** @description Null without a file, and if the message was recalled */
+            /** @description Null if the message has no file or was recalled */
             file: components["schemas"]["MessageFile"] | null;
             /** @enum {unknown} */
             author_type: "user" | "bot" | "client";
@@ -3862,7 +3862,7 @@ export interface components {
              */
             type: string;
             /**
-             * @description A file is not served while it is `pending`, or if it is `infected` or `unscannable` (too large for the scanner).
+             * @description A file is not served while it is `pending`, or if it is `infected` or `unscannable` (it exceeds a limit of the scanner).
              * @enum {unknown}
              */
             scan_status: "not_scanned" | "pending" | "clean" | "infected" | "unscannable";
@@ -3932,9 +3932,9 @@ export interface components {
             channel_id: string;
             /** @description Grows with each message of the channel, in the order of their creation */
             position: number;
-            /** @description Null if the message was recalled, or is a file without a text */
+            /** @description Null if the message was recalled or has only a file */
             body: string | null;
-            /** @description Null without a file, and if the message was recalled */
+            /** @description Null if the message has no file or was recalled */
             file: components["schemas"]["MessageFile"] | null;
             /** @enum {unknown} */
             author_type: "user" | "bot" | "client";
@@ -5221,6 +5221,20 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
+        /** @description The file is being scanned (`scan_pending`), contains malware (`file_quarantined`) or exceeds a limit of the scanner (`file_unscannable`) */
+        Conflict7: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The file has changed */
         PreconditionFailed2: {
             headers: {
@@ -5386,7 +5400,7 @@ export interface components {
             };
         };
         /** @description The member is the owner, or the last manager of a private project */
-        Conflict7: {
+        Conflict8: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -5460,7 +5474,7 @@ export interface components {
             };
         };
         /** @description The limit of 100 records is reached. A request with the same `Idempotency-Key` is still running */
-        Conflict8: {
+        Conflict9: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -5489,7 +5503,7 @@ export interface components {
             };
         };
         /** @description The request is not pending */
-        Conflict9: {
+        Conflict10: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -5630,20 +5644,6 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The file is being scanned, or it is infected */
-        Conflict10: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 [name: string]: unknown;
             };
             content: {
@@ -5865,7 +5865,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The upload does not have as many bytes as `Upload-Offset` says, or the document conflicts with another one */
+        /** @description `Upload-Offset` is not the number of bytes that the service has, or the document conflicts with another one */
         Conflict11: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5880,7 +5880,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The file is larger than announced, than the limit, or than what the quota has left */
+        /** @description The file is larger than announced, than the limit or than what the quota has left */
         PayloadTooLarge4: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6016,7 +6016,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description Nobody would be left who may change the folder */
+        /** @description The folder, or a private folder below it, would have no member with write access */
         Conflict13: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6157,11 +6157,11 @@ export interface components {
         "Tus-Resumable": string;
         /** @description The size of the whole file in bytes. */
         "Upload-Length": string;
-        /** @description Instead of `Upload-Length`: a later PATCH tells it. */
+        /** @description Instead of `Upload-Length`: a later PATCH sends it. */
         "Upload-Defer-Length": string;
         /** @description Pairs of a name and a value in Base64, separated by commas. */
         "Upload-Metadata": string;
-        /** @description Where the bytes of the body belong: how many bytes the service has. */
+        /** @description The position of the bytes of the body in the file, which is the number of bytes that the service has. */
         "Upload-Offset": string;
         /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
         "X-Tenant": string;
@@ -6192,11 +6192,11 @@ export interface components {
         "Upload-Defer-Length": string;
         /** @description The metadata with which the upload was created. */
         "Upload-Metadata": string;
-        /** @description How many bytes of the file the service has. */
+        /** @description The number of bytes of the file that the service has. */
         "Upload-Offset": string;
-        /** @description When the unfinished upload is deleted. */
+        /** @description When the upload is deleted unless it is finished. */
         "Upload-Expires": string;
-        /** @description The document that the finished upload has created or changed. */
+        /** @description The id of the document that the finished upload created or changed. */
         "Document-Id": string;
         /** @description The name of the file (RFC 6266). */
         "Content-Disposition": string;
@@ -8786,7 +8786,7 @@ export interface operations {
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 kind?: "public" | "private" | "direct";
-                /** @description A user who participates in the channel; other users than the caller need `chat.participants.list`. */
+                /** @description A user who participates in the channel. A user other than the caller requires `chat.participants.list`. */
                 participant_id?: string;
                 created_from?: string;
                 created_to?: string;
@@ -9793,7 +9793,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
-            /** @description The message was a file that has been deleted for good */
+            /** @description The message had only a file, which has been deleted for good */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10048,7 +10048,7 @@ export interface operations {
         requestBody: {
             content: {
                 "multipart/form-data": {
-                    /** @description A text to go with the file; mentions as in messages */
+                    /** @description The text of the message; mentions as in messages without a file */
                     body?: string;
                     /**
                      * Format: uuid
@@ -10178,20 +10178,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
-            /** @description The file is being scanned (`scan_pending`), or contains malware (`file_quarantined`) */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            409: components["responses"]["Conflict7"];
             412: components["responses"]["PreconditionFailed2"];
             416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
@@ -12087,7 +12074,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden23"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict7"];
+            409: components["responses"]["Conflict8"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -12132,7 +12119,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden23"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict7"];
+            409: components["responses"]["Conflict8"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -12908,7 +12895,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            409: components["responses"]["Conflict8"];
+            409: components["responses"]["Conflict9"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description The input is invalid; `errors` names every invalid field */
@@ -13537,7 +13524,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict9"];
+            409: components["responses"]["Conflict10"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -13732,7 +13719,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden30"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict9"];
+            409: components["responses"]["Conflict10"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -13787,7 +13774,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden30"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict9"];
+            409: components["responses"]["Conflict10"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -13850,7 +13837,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict9"];
+            409: components["responses"]["Conflict10"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -14903,7 +14890,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Nobody would be left who may change one of the folders */
+            /** @description A private folder would have no member with write access */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15489,7 +15476,7 @@ export interface operations {
             403: components["responses"]["Forbidden34"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
-            /** @description The quota does not have room for the content once more */
+            /** @description The quota has no room: each version counts towards it, also with the same content */
             413: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -15594,7 +15581,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden33"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict10"];
+            409: components["responses"]["Conflict7"];
             412: components["responses"]["PreconditionFailed2"];
             416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
@@ -15700,7 +15687,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            409: components["responses"]["Conflict10"];
+            409: components["responses"]["Conflict7"];
             412: components["responses"]["PreconditionFailed2"];
             416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
@@ -15794,7 +15781,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden33"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict10"];
+            409: components["responses"]["Conflict7"];
             412: components["responses"]["PreconditionFailed2"];
             416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
@@ -15813,7 +15800,7 @@ export interface operations {
                 "Tus-Resumable"?: components["parameters"]["Tus-Resumable"];
                 /** @description The size of the whole file in bytes. */
                 "Upload-Length"?: components["parameters"]["Upload-Length"];
-                /** @description Instead of `Upload-Length`: a later PATCH tells it. */
+                /** @description Instead of `Upload-Length`: a later PATCH sends it. */
                 "Upload-Defer-Length"?: components["parameters"]["Upload-Defer-Length"];
                 /** @description Pairs of a name and a value in Base64, separated by commas. */
                 "Upload-Metadata"?: components["parameters"]["Upload-Metadata"];
@@ -15845,7 +15832,7 @@ export interface operations {
                             id: string;
                             /**
                              * Format: date-time
-                             * @description When it is deleted if it is unfinished
+                             * @description When the upload is deleted unless it is finished
                              */
                             expires_at: string;
                         };
@@ -16031,7 +16018,7 @@ export interface operations {
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
                 /** @description The version of the tus protocol. */
                 "Tus-Resumable"?: components["parameters"]["Tus-Resumable"];
-                /** @description Where the bytes of the body belong: how many bytes the service has. */
+                /** @description The position of the bytes of the body in the file, which is the number of bytes that the service has. */
                 "Upload-Offset"?: components["parameters"]["Upload-Offset"];
                 /** @description The size of the whole file in bytes. */
                 "Upload-Length"?: components["parameters"]["Upload-Length"];
@@ -16093,7 +16080,7 @@ export interface operations {
                 "Tus-Resumable"?: components["parameters"]["Tus-Resumable"];
                 /** @description The size of the whole file in bytes. */
                 "Upload-Length"?: components["parameters"]["Upload-Length"];
-                /** @description Instead of `Upload-Length`: a later PATCH tells it. */
+                /** @description Instead of `Upload-Length`: a later PATCH sends it. */
                 "Upload-Defer-Length"?: components["parameters"]["Upload-Defer-Length"];
                 /** @description Pairs of a name and a value in Base64, separated by commas. */
                 "Upload-Metadata"?: components["parameters"]["Upload-Metadata"];
@@ -16127,7 +16114,7 @@ export interface operations {
                             id: string;
                             /**
                              * Format: date-time
-                             * @description When it is deleted if it is unfinished
+                             * @description When the upload is deleted unless it is finished
                              */
                             expires_at: string;
                         };
@@ -16250,7 +16237,7 @@ export interface operations {
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
                 /** @description The version of the tus protocol. */
                 "Tus-Resumable"?: components["parameters"]["Tus-Resumable"];
-                /** @description Where the bytes of the body belong: how many bytes the service has. */
+                /** @description The position of the bytes of the body in the file, which is the number of bytes that the service has. */
                 "Upload-Offset"?: components["parameters"]["Upload-Offset"];
                 /** @description The size of the whole file in bytes. */
                 "Upload-Length"?: components["parameters"]["Upload-Length"];
@@ -16588,7 +16575,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            /** @description The link does not exist, has expired or has ended */
+            /** @description The link does not exist, has expired, or its creator lost access */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16602,7 +16589,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The file is being scanned */
+            /** @description The file is being scanned (`scan_pending`) or exceeds a limit of the scanner (`file_unscannable`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16906,7 +16893,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description Unique among the folders in the same folder, with those that the caller does not see
+                     * @description Unique in the folder above, also among folders that the caller does not see
                      * @example Contracts
                      */
                     name?: string;
@@ -17063,7 +17050,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden41"];
             404: components["responses"]["NotFound"];
-            /** @description The folder above is deleted, or another folder has the name */
+            /** @description The folder above is deleted, or another folder in it has the name */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -17233,7 +17220,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden43"];
             404: components["responses"]["NotFound"];
-            /** @description Nobody would be left who may change the folder. A request with the same `Idempotency-Key` is still running */
+            /** @description The folder, or a private folder below it, would have no member with write access. A request with the same `Idempotency-Key` is still running */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18319,7 +18306,7 @@ export interface operations {
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden4"];
-            409: components["responses"]["Conflict8"];
+            409: components["responses"]["Conflict9"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description The input is invalid; `errors` names every invalid field */
@@ -18606,7 +18593,7 @@ export interface operations {
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden4"];
-            409: components["responses"]["Conflict8"];
+            409: components["responses"]["Conflict9"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description The input is invalid; `errors` names every invalid field */

@@ -1277,7 +1277,7 @@ export interface paths {
         };
         /**
          * Get the current rights of a principal in a tenant, for services
-         * @description For services that act for somebody who is not present. `active` is false if the principal is unknown, deactivated or not a member of the tenant, if the tenant is not active, or if the API key is not valid; the answer does not say which. The policies of a client are its scopes.
+         * @description For services that act for a principal who is not present. `active` is false if the principal is unknown, deactivated or not a member of the tenant, if the tenant is not active, or if the API key is not valid; the response does not say which. The policies of a client are its scopes.
          */
         get: operations["getPrincipalRights"];
         put?: never;
@@ -4407,11 +4407,11 @@ export interface components {
         "Tus-Resumable": string;
         /** @description The size of the whole file in bytes. */
         "Upload-Length": string;
-        /** @description Instead of `Upload-Length`: a later PATCH tells it. */
+        /** @description Instead of `Upload-Length`: a later PATCH sends it. */
         "Upload-Defer-Length": string;
         /** @description Pairs of a name and a value in Base64, separated by commas. */
         "Upload-Metadata": string;
-        /** @description Where the bytes of the body belong: how many bytes the service has. */
+        /** @description The position of the bytes of the body in the file, which is the number of bytes that the service has. */
         "Upload-Offset": string;
         /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
         "X-Tenant": string;
@@ -4442,11 +4442,11 @@ export interface components {
         "Upload-Defer-Length": string;
         /** @description The metadata with which the upload was created. */
         "Upload-Metadata": string;
-        /** @description How many bytes of the file the service has. */
+        /** @description The number of bytes of the file that the service has. */
         "Upload-Offset": string;
-        /** @description When the unfinished upload is deleted. */
+        /** @description When the upload is deleted unless it is finished. */
         "Upload-Expires": string;
-        /** @description The document that the finished upload has created or changed. */
+        /** @description The id of the document that the finished upload created or changed. */
         "Document-Id": string;
         /** @description The name of the file (RFC 6266). */
         "Content-Disposition": string;
@@ -7883,7 +7883,7 @@ export interface operations {
                 /** @description The id of a user, or of a client */
                 id: string;
                 type: "user" | "service_account" | "client";
-                /** @description The API key that a service account acts with: it must be valid, and its scopes limit the policies. */
+                /** @description The API key that a service account uses. It must be valid, and its scopes limit the policies. */
                 token_id?: string;
             };
             header?: {

@@ -12,9 +12,12 @@ const ALL_UNSAFE = new RegExp(UNSAFE, 'giu');
 /** Whether a name consists of dots, also percent-encoded, and therefore means a directory. */
 const isDirectory = (name: string): boolean => /^(?:\.|%(?:25)*2e)+$/i.test(name);
 
+/** The longest name, in characters. */
+const MAX_NAME = 255;
+
 /** The name of a file or folder. It is never part of a path, but clients may save files under it. */
 export const fileName = (): Field<string, false> =>
-  withRule(text(255), (name) =>
+  withRule(text(MAX_NAME), (name) =>
     UNSAFE.test(name) || isDirectory(name)
       ? 'must not contain slashes, backslashes or control characters, also percent-encoded, must not begin with a drive letter, and must not be dots only'
       : undefined,
@@ -22,6 +25,7 @@ export const fileName = (): Field<string, false> =>
 
 /** The name under which an uploaded file is kept, with everything replaced that `fileName` rejects. */
 export const safeName = (uploaded: string | null): string => {
-  const name = (uploaded ?? '').toWellFormed().replace(ALL_UNSAFE, '_').trim();
+  const whole = (uploaded ?? '').toWellFormed().replace(ALL_UNSAFE, '_').trim();
+  const name = [...whole].slice(0, MAX_NAME).join('').trim();
   return name === '' || isDirectory(name) ? 'file' : name;
 };

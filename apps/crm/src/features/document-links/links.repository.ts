@@ -25,6 +25,13 @@ export const findLink = async (db: TenantDb, id: string): Promise<FoundLink | un
   return link;
 };
 
+/** Deletes the links to a document that have expired. */
+export const deleteExpiredLinks = async (db: TenantDb, documentId: string): Promise<void> => {
+  await db.query(sql`
+    DELETE FROM tenant_crm.document_links
+    WHERE tenant_id = ${db.tenantId}::uuid AND document_id = ${documentId}::uuid AND expires_at <= now()`);
+};
+
 /** Adds the creation or deletion of a link to the history of its document (`create_link`, `delete_link`). */
 export const recordInDocument = async (
   db: TenantDb,

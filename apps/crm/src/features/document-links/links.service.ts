@@ -7,7 +7,7 @@ import { isSecretOf, newSecret, tokenFormat } from '../../records/record-tokens.
 import { createRecords, type Versioned } from '../../records/records.ts';
 import type { DocumentService } from '../documents/documents.service.ts';
 import { type DocumentLinks, documentLink } from './links.kind.ts';
-import { findLink } from './links.repository.ts';
+import { deleteExpiredLinks, findLink } from './links.repository.ts';
 
 /** A new link, and the token by which it is served. */
 export interface CreatedLink extends Versioned<AnswerOf<typeof documentLink>> {
@@ -51,7 +51,8 @@ const noLink = (): HttpError => notFound('The link');
 
 /** Whether an error of the download means that the link no longer works: 404. */
 const hasEnded = (error: unknown): boolean =>
-  error instanceof HttpError && (error.status === 404 || error.code === 'file_quarantined');
+  error instanceof HttpError &&
+  (error.status === 404 || (error.status === 409 && error.code !== 'scan_pending'));
 
 export const createLinks = ({ database, documents, access }: Dependencies): LinkService => {
   const links = createRecords(documentLink, database);
@@ -76,6 +77,7 @@ export const createLinks = ({ database, documents, access }: Dependencies): Link
         await below.list(caller, { per_page: 1 });
         await requireVersion(caller, documentId, version_number);
       }
+      await deleteExpiredLinks(database.forTenant(caller.tenantId), documentId);
       const created = await below.create(caller, { expires_at, version_number, secret });
       const token = linkTokens.write({ tenantId: caller.tenantId, id: created.id, secret });
       return Object.assign(created, { token });

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JobRun } from '@tessera/background-work/jobs';
 import type { CrmPermission } from '@tessera/contracts';
-import type { Logger } from '@tessera/http-kit';
+import type { HttpError, Logger } from '@tessera/http-kit';
 import type { CurrentRights, ResourceServer } from '@tessera/resource-server';
 import type { TenantDb } from '../../database.ts';
 import { hasEnded } from './import-status.ts';
@@ -12,10 +12,13 @@ import { importTargets } from './targets.ts';
 /** How CRM learns the rights of senders. */
 export type SenderRightsSource = Pick<ResourceServer<CrmPermission>, 'canAskRights' | 'rightsOf'>;
 
-/** How old a response of identity may be when rows are saved, in milliseconds. */
-const VERIFIED_FOR_MS = 60_000;
-/** How long an import waits before it repeats a request that identity did not answer, in milliseconds. */
-const RETRY_MS = 2000;
+/**
+ * How long a response of identity holds, in milliseconds. It may have been cached for 15 seconds: no more than a minute
+ * passes in total.
+ */
+const VERIFIED_FOR_MS = 45_000;
+/** How long an import waits before it repeats a request that identity did not answer: longer each time, in milliseconds. */
+const RETRY_MS = { first: 2000, longest: 30_000 } as const;
 
 /** The reason of an import that is cancelled because its sender lost rights. */
 export const LOST_RIGHTS = 'The permissions of the sender changed. Send the remaining rows again.';
@@ -36,11 +39,11 @@ export const senderRights = async (
   access: SenderRightsSource,
   tenantId: string,
   found: CheckedImport,
-): Promise<'kept' | 'lost' | 'unknown'> => {
+): Promise<'kept' | 'lost' | { readonly unknown: HttpError }> => {
   const { id, type, token_id: tokenId, impersonator_id: impersonatorId } = found.principal;
   const asked = { tenantId, id, type, tokenId, impersonatorId };
   const rights: CurrentRights<CrmPermission> = await access.rightsOf(asked);
-  if (rights.state === 'unknown') return 'unknown';
+  if (rights.state === 'unknown') return { unknown: rights.error };
   const isAllowed =
     rights.state === 'active' && importPermissions(found).every((one) => rights.caller.can(one));
   return isAllowed ? 'kept' : 'lost';
@@ -67,7 +70,7 @@ export class SenderCheck {
    */
   async verify({ signal, stopping }: JobRun): Promise<'kept' | 'lost' | 'ended'> {
     if (!this.#access.canAskRights) return 'kept';
-    let hasLogged = false;
+    let waits = 0;
     while (performance.now() - this.#verifiedAt >= VERIFIED_FOR_MS) {
       const asked = performance.now();
       const state = await senderRights(this.#access, this.#db.tenantId, this.#import);
@@ -77,12 +80,17 @@ export class SenderCheck {
         continue;
       }
       const { id } = this.#import;
-      if (!hasLogged) {
-        this.#logger.warn({ import_id: id }, 'an import waits until identity answers');
-        hasLogged = true;
+      if (waits === 0) {
+        const { cause } = state.unknown;
+        this.#logger.warn(
+          { import_id: id, err: cause },
+          'an import waits until identity says what its sender may do',
+        );
       }
+      const delay = Math.min(RETRY_MS.longest, RETRY_MS.first * 2 ** waits);
+      waits += 1;
       const ending = AbortSignal.any([signal, stopping]);
-      await pause(RETRY_MS, undefined, { signal: ending }).catch(() => undefined);
+      await pause(delay, undefined, { signal: ending }).catch(() => undefined);
       if (ending.aborted) throw new Error('The import continues later.');
       const current = await findImport(this.#db, id);
       if (!current || hasEnded(current)) return 'ended';

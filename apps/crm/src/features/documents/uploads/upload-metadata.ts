@@ -1,5 +1,5 @@
 import { type Out, readTexts, validate } from '@tessera/fields';
-import { validationFailed } from '@tessera/http-kit';
+import { mediaTypeOf, validationFailed } from '@tessera/http-kit';
 import { DocumentForm, newDocument } from '../document-form.ts';
 import type { NewDocument } from '../documents.service.ts';
 import type { UploadMetadata } from './uploads.repository.ts';
@@ -33,4 +33,5 @@ export const refuseFields = (metadata: UploadMetadata): void => {
 };
 
 /** The media type that the client declared for the file. */
-export const declaredType = ({ filetype, type }: UploadMetadata): string => filetype ?? type ?? '';
+export const declaredType = ({ filetype, type }: UploadMetadata): string =>
+  mediaTypeOf(filetype || type || '');

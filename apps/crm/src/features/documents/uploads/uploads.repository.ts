@@ -67,14 +67,19 @@ export const setSize = async (db: TenantDb, id: string, size: number): Promise<b
   return rows.length > 0;
 };
 
-/** Adds a part to the end of an upload; false if the upload has ended or does not have exactly `start` bytes. */
+/**
+ * Adds a part to the end of an upload; false if the upload has ended, does not have exactly `start` bytes, or would have
+ * more bytes than its size.
+ */
 export const appendPart = async (
   db: TenantDb,
   { uploadId, start, part }: { uploadId: string; start: number; part: UploadPart },
 ): Promise<boolean> => {
   const rows = await db.query(sql`
     UPDATE tenant_crm.uploads SET received = received + ${part.size}::bigint
-    WHERE ${oneUpload(db, uploadId)} AND ${isOpen} AND received = ${start}::bigint RETURNING id`);
+    WHERE ${oneUpload(db, uploadId)} AND ${isOpen} AND received = ${start}::bigint
+      AND (size IS NULL OR received + ${part.size}::bigint <= size)
+    RETURNING id`);
   if (rows.length === 0) return false;
   await db.query(sql`
     INSERT INTO tenant_crm.upload_parts (tenant_id, id, upload_id, start, size, sealed_key)

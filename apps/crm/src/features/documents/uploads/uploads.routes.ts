@@ -29,8 +29,6 @@ const HOURS = UPLOAD_MS / 3_600_000;
 interface Target {
   readonly path: string;
   readonly permission: 'documents.create' | 'documents.update';
-  /** The part of the operation ids after the verb, such as `DocumentUpload`. */
-  readonly name: string;
   readonly subject: string;
   readonly metadata: string;
 }
@@ -43,9 +41,9 @@ interface Dependencies {
 }
 
 const routesOf = (
-  { path, permission, name, subject, metadata }: Target,
+  { path, permission, subject, metadata }: Target,
   { uploads, maxBytes }: Dependencies,
-): RouteTable => {
+) => {
   const exchange = tusProtocol(uploads, maxBytes);
   const isVersion = path.includes('{id}');
   const parent = isVersion ? { id: uuid() } : {};
@@ -65,7 +63,7 @@ const routesOf = (
   };
 
   return {
-    [`create${name}`]: route({
+    begin: route({
       ...guarded,
       method: 'post',
       path,
@@ -91,7 +89,7 @@ const routesOf = (
       },
     }),
 
-    [`get${name}`]: route({
+    find: route({
       ...guarded,
       method: 'head',
       path: `${path}/{upload_id}`,
@@ -121,7 +119,7 @@ const routesOf = (
       },
     }),
 
-    [`update${name}`]: route({
+    append: route({
       ...guarded,
       method: 'patch',
       path: `${path}/{upload_id}`,
@@ -157,7 +155,7 @@ const routesOf = (
       },
     }),
 
-    [`delete${name}`]: route({
+    cancel: route({
       ...guarded,
       method: 'delete',
       path: `${path}/{upload_id}`,
@@ -180,6 +178,25 @@ const routesOf = (
 /** Resumable uploads of new documents and of versions. */
 export const uploadRoutes = (dependencies: Dependencies): RouteTable => {
   const { uploads, maxBytes } = dependencies;
+  const ofDocuments = routesOf(
+    {
+      path: '/documents/uploads',
+      permission: 'documents.create',
+      subject: 'a document',
+      metadata:
+        '`Upload-Metadata` can contain `filename` and `filetype`, and the fields of `POST /documents`: `name`, `folder_id`, `description` and `tags`.',
+    },
+    dependencies,
+  );
+  const ofVersions = routesOf(
+    {
+      path: '/documents/{id}/uploads',
+      permission: 'documents.update',
+      subject: 'a version of a document',
+      metadata: '`Upload-Metadata` can contain `filename` and `filetype`.',
+    },
+    dependencies,
+  );
   return {
     getUploadOptions: route({
       method: 'options',
@@ -195,26 +212,13 @@ export const uploadRoutes = (dependencies: Dependencies): RouteTable => {
         return reply(204, headers);
       },
     }),
-    ...routesOf(
-      {
-        path: '/documents/uploads',
-        permission: 'documents.create',
-        name: 'DocumentUpload',
-        subject: 'a document',
-        metadata:
-          '`Upload-Metadata` can contain `filename` and `filetype`, and the fields of `POST /documents`: `name`, `folder_id`, `description` and `tags`.',
-      },
-      dependencies,
-    ),
-    ...routesOf(
-      {
-        path: '/documents/{id}/uploads',
-        permission: 'documents.update',
-        name: 'VersionUpload',
-        subject: 'a version of a document',
-        metadata: '`Upload-Metadata` can contain `filename` and `filetype`.',
-      },
-      dependencies,
-    ),
+    createDocumentUpload: ofDocuments.begin,
+    getDocumentUpload: ofDocuments.find,
+    updateDocumentUpload: ofDocuments.append,
+    deleteDocumentUpload: ofDocuments.cancel,
+    createVersionUpload: ofVersions.begin,
+    getVersionUpload: ofVersions.find,
+    updateVersionUpload: ofVersions.append,
+    deleteVersionUpload: ofVersions.cancel,
   };
 };

@@ -319,7 +319,26 @@ describe('An upload beyond the quota or the limit is 413', () => {
     const { maxBytes } = crm().context.config.files;
     expect((await begin(maxBytes + 1).expect(413)).body.error).toBe('body_too_large');
     await patch(await begun(3), 0, 'abcd').expect(413);
+    const chunked = patch(await begun(3), 0, '');
+    chunked.write('abcd');
+    expect((await chunked.expect(413)).body.error).toBe('body_too_large');
   });
+});
+
+test('A client that repeats the size of an interrupted upload continues it', async () => {
+  const url = await begun(null);
+  await patch(url, 0, 'ab').expect(204);
+  // As after a request that was cut off.
+  await sql('UPDATE tenant_crm.uploads SET size = 5 WHERE id = $1', [url.split('/').at(-1)]);
+  const { headers } = await patch(url, 2, 'cde', { 'Upload-Length': '5' }).expect(204);
+  expect(await textOf(headers['document-id'] ?? '')).toBe('abcde');
+});
+
+test('The type that a client declares may have parameters, and a long name is cut', async () => {
+  const fields = { filename: `${'x'.repeat(300)}.csv`, filetype: 'text/csv; charset=utf-8' };
+  const { headers } = await patch(await begun(4, fields), 0, 'a,b\n').expect(204);
+  const { body } = await get(`${documentsPath}/${headers['document-id']}`, own).expect(200);
+  expect(body.data).toMatchObject({ name: 'x'.repeat(255), type: 'text/csv' });
 });
 
 describe('The tus protocol:', () => {
