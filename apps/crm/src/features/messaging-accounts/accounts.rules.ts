@@ -34,12 +34,10 @@ export const createRules = (channel: Channel, vault: Vault | undefined) => {
   const sealed = (id: string, { credentials }: Partial<AccountInput>) => {
     if (credentials === undefined) return {};
     if (credentials === null) return { sealed_credentials: null };
-    if (!vault)
-      throw new HttpError(
-        503,
-        'not_ready',
-        'Credentials cannot be stored: no encryption key is configured.',
-      );
+    if (!vault) {
+      const message = 'Credentials cannot be stored: no encryption key is configured.';
+      throw new HttpError(503, 'not_ready', message);
+    }
     const plain = Buffer.from(JSON.stringify(credentials));
     return { sealed_credentials: Buffer.from(vault.seal(plain, credentialsPurpose(id))) };
   };
