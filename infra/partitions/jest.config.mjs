@@ -16,6 +16,11 @@ export default {
     '<rootDir>/apps/crm/src/features/**/*.test.ts',
     '<rootDir>/apps/crm/src/plans.test.ts',
   ],
-  // A killed process says nothing about plans, and the take-over of its jobs takes half a minute.
-  testPathIgnorePatterns: [...base.testPathIgnorePatterns, '/imports/killed\\.test\\.ts$'],
+  // Killed processes and races say nothing about plans, and take long.
+  testPathIgnorePatterns: [
+    ...base.testPathIgnorePatterns,
+    '/imports/killed\\.test\\.ts$',
+    '/documents/uploads/uploads\\.replicas\\.test\\.ts$',
+    '/tasks/reorder-concurrency\\.test\\.ts$',
+  ],
 };
