@@ -1,4 +1,4 @@
-import { call } from '../../packages/local-stack/src/system/people.ts';
+import { call } from '../../packages/local-stack/src/system/requests.ts';
 import { seedAccounts } from './accounts.mjs';
 import { createContact, signIn } from './api.mjs';
 import { within } from './within.mjs';

@@ -1,5 +1,5 @@
 // Client operations on a running system.
-import { call } from '../../packages/local-stack/src/system/people.ts';
+import { call } from '../../packages/local-stack/src/system/requests.ts';
 import { within } from './within.mjs';
 
 const expect = (answer, status, what) => {

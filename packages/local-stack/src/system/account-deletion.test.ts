@@ -1,4 +1,6 @@
-import { call, callUntil, signIn, statuses } from './people.ts';
+import { bodyOf, crmClient, identityClient, statuses } from './clients.ts';
+import { signIn } from './people.ts';
+import { callUntil } from './requests.ts';
 import { startTestStack, type TestStack } from './test-stack.ts';
 
 let stack: TestStack;
@@ -11,20 +13,18 @@ afterAll(() => stack?.remove(), 30_000);
 describe('a deleted account', () => {
   test('is rejected by CRM immediately, although CRM had cached it', async () => {
     const token = await signIn(stack, 'viewer');
-    const contacts = () => call('GET', `${stack.crm.url}/api/crm/contacts`, { token });
-    expect((await contacts()).status).toBe(200);
-    const asked = await call('POST', `${stack.identity.url}/api/me/deletion`, { token });
-    expect([asked.status, asked.text]).toEqual([200, expect.any(String)]);
-    const answers = await callUntil(contacts, ({ status }) => status !== 200);
+    const identity = identityClient(stack, token);
+    const contacts = () => crmClient(stack, token).GET('/api/crm/contacts');
+    expect((await contacts()).response.status).toBe(200);
+    bodyOf(await identity.POST('/api/me/deletion'));
+    const answers = await callUntil(contacts, ({ response }) => response.status !== 200);
     expect(statuses(answers)).toEqual([200, 401]);
-    const me = await call('GET', `${stack.identity.url}/api/me`, { token });
-    expect(me.status).toBe(401);
-    const other = await signIn(stack, 'owner');
-    const members = await call(
-      'GET',
-      `${stack.identity.url}/api/tenants/${stack.system.owner.tenant_id}/members`,
-      { token: other },
-    );
-    expect(members.text).not.toContain(stack.system.viewer.email);
+    expect((await identity.GET('/api/me')).response.status).toBe(401);
+    const owner = identityClient(stack, await signIn(stack, 'owner'));
+    const { viewer, owner: account } = stack.system;
+    const members = await owner.GET('/api/tenants/{tenantId}/members', {
+      params: { path: { tenantId: account.tenant_id } },
+    });
+    expect(JSON.stringify(bodyOf(members))).not.toContain(viewer.email);
   });
 });

@@ -1,8 +1,11 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
-import { type ApiResponse, call, callUntil, signIn, statuses } from './people.ts';
+import { bodyOf, crmClient, identityClient, statuses } from './clients.ts';
+import { signIn } from './people.ts';
+import { callUntil } from './requests.ts';
 import { startTestStack, type TestStack } from './test-stack.ts';
+import { asForm, systemToken } from './tokens.ts';
 
 let stack: TestStack;
 
@@ -12,21 +15,18 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stack?.remove(), 30_000);
 
-const identity = (
-  method: string,
-  at: string,
-  options?: Parameters<typeof call>[2],
-): Promise<ApiResponse> => call(method, stack.identity.url + at, options);
-const crm = (
-  method: string,
-  at: string,
-  options?: Parameters<typeof call>[2],
-): Promise<ApiResponse> => call(method, `${stack.crm.url}/api/crm${at}`, options);
-const createContact = (token: string): Promise<ApiResponse> =>
-  crm('POST', '/contacts', { token, body: { first_name: 'Ágnes', last_name: 'Kővári' } });
-const changeRole = (token: string, role: string): Promise<ApiResponse> => {
-  const { tenant_id, user_id } = stack.system.viewer;
-  return identity('PUT', `/api/tenants/${tenant_id}/members/${user_id}`, { token, body: { role } });
+const listContacts = (token: string, tenant?: string) =>
+  crmClient(stack, token, tenant).GET('/api/crm/contacts');
+const createContact = (token: string) =>
+  crmClient(stack, token).POST('/api/crm/contacts', {
+    body: { first_name: 'Ágnes', last_name: 'Kővári' },
+  });
+const changeRole = (token: string, role: string) => {
+  const { tenant_id: tenantId, user_id: userId } = stack.system.viewer;
+  return identityClient(stack, token).PUT('/api/tenants/{tenantId}/members/{userId}', {
+    params: { path: { tenantId, userId } },
+    body: { role },
+  });
 };
 
 describe('one command starts everything', () => {
@@ -46,57 +46,61 @@ describe('one command starts everything', () => {
 describe('a person', () => {
   test('signs in, is accepted by both services, and signs out of both', async () => {
     const { email, password, user_id, tenant_id, tenant_slug } = stack.system.owner;
-    const login = await identity('POST', '/api/auth/login', { body: { email, password } });
-    expect(login.headers.getSetCookie().join()).toMatch(/HttpOnly; .*SameSite=Lax/i);
-    const token = login.body.data.token;
+    const login = await identityClient(stack).POST('/api/auth/login', {
+      body: { email, password },
+    });
+    expect(login.response.headers.getSetCookie().join()).toMatch(/HttpOnly; .*SameSite=Lax/i);
+    const { token } = bodyOf(login).data;
 
-    const me = await identity('GET', '/api/me', { token });
-    expect(me.body.data).toMatchObject({ id: user_id, tenant_id, email });
-    const user = await identity('GET', '/api/user', { token });
-    expect(user.body.data).toMatchObject({ id: user_id, tenants: [{ slug: tenant_slug }] });
-    const policies = await identity('GET', '/api/policies', { token });
-    expect(policies.body.data).toEqual([{ action: '*', effect: 'allow' }]);
-    expect((await crm('GET', '/contacts', { token })).status).toBe(200);
+    const identity = identityClient(stack, token);
+    const me = bodyOf(await identity.GET('/api/me'));
+    expect(me.data).toMatchObject({ id: user_id, tenant_id, email });
+    const user = bodyOf(await identity.GET('/api/user'));
+    expect(user.data).toMatchObject({ id: user_id, tenants: [{ slug: tenant_slug }] });
+    const policies = bodyOf(await identity.GET('/api/policies'));
+    expect(policies.data).toEqual([{ action: '*', effect: 'allow' }]);
+    expect((await listContacts(token)).response.status).toBe(200);
 
-    expect((await identity('POST', '/api/auth/logout', { token })).status).toBe(200);
-    expect((await identity('GET', '/api/me', { token })).status).toBe(401);
+    expect((await identity.POST('/api/auth/logout')).response.status).toBe(200);
+    expect((await identity.GET('/api/me')).response.status).toBe(401);
     const seen = await callUntil(
-      () => crm('GET', '/contacts', { token }),
-      ({ status }) => status !== 200,
+      () => listContacts(token),
+      ({ response }) => response.status !== 200,
     );
-    expect(seen.at(-1)).toMatchObject({ status: 401, body: { error: 'unauthenticated' } });
+    const last = seen.at(-1);
+    expect(last?.response.status).toBe(401);
+    expect(last?.error).toMatchObject({ error: 'unauthenticated' });
   });
 
   test('a member who may only view gets the name of the missing permission', async () => {
     const token = await signIn(stack, 'viewer');
-    expect((await crm('GET', '/contacts', { token })).status).toBe(200);
-    expect(await createContact(token)).toMatchObject({
-      status: 403,
-      body: {
-        message: expect.any(String),
-        error: 'permission_denied',
-        required_permission: `tenant.${stack.system.viewer.tenant_slug}.crm.contacts.create`,
-        resource_type: expect.any(String),
-        resource_id: null,
-        user_id: stack.system.viewer.user_id,
-      },
+    expect((await listContacts(token)).response.status).toBe(200);
+    const { response, error } = await createContact(token);
+    expect(response.status).toBe(403);
+    expect(error).toMatchObject({
+      message: expect.any(String),
+      error: 'permission_denied',
+      required_permission: `tenant.${stack.system.viewer.tenant_slug}.crm.contacts.create`,
+      resource_type: expect.any(String),
+      resource_id: null,
+      user_id: stack.system.viewer.user_id,
     });
   });
 
   test('gains and loses a permission while signed in, without a restart', async () => {
     const owner = await signIn(stack, 'owner');
     const viewer = await signIn(stack, 'viewer');
-    expect((await createContact(viewer)).status).toBe(403);
+    expect((await createContact(viewer)).response.status).toBe(403);
     for (const [role, status] of [
       ['member', 201],
       ['viewer', 403],
       ['member', 201],
       ['viewer', 403],
     ] as const) {
-      expect((await changeRole(owner, role)).status).toBe(200);
+      expect((await changeRole(owner, role)).response.status).toBe(200);
       const seen = await callUntil(
         () => createContact(viewer),
-        (answer) => answer.status === status,
+        ({ response }) => response.status === status,
       );
       expect([201, 403]).toEqual(expect.arrayContaining(statuses(seen)));
     }
@@ -104,66 +108,57 @@ describe('a person', () => {
 
   test('sees no data of another tenant', async () => {
     const created = await createContact(await signIn(stack, 'owner'));
+    const { id } = bodyOf(created, 201).data;
     const token = await signIn(stack, 'other_owner');
-    const at = `/contacts/${created.body.data.id}`;
-    for (const method of ['GET', 'DELETE']) {
-      expect((await crm(method, at, { token })).status).toBe(404);
-    }
-    expect((await crm('GET', '/contacts', { token })).body).toMatchObject({ meta: { total: 0 } });
+    const crm = crmClient(stack, token);
+    const params = { path: { id } };
+    expect((await crm.GET('/api/crm/contacts/{id}', { params })).response.status).toBe(404);
+    expect((await crm.DELETE('/api/crm/contacts/{id}', { params })).response.status).toBe(404);
+    expect(bodyOf(await listContacts(token)).meta).toMatchObject({ total: 0 });
   });
 });
 
 describe('a system application', () => {
-  const credentials = () => {
-    const { client_id, client_secret } = stack.system.system_application;
-    return { client_id, client_secret };
-  };
-
-  test.each(['form', 'JSON'])('gets, introspects and revokes a token by %s', async (as) => {
-    const post = (at: string, fields: Record<string, string>) =>
-      call('POST', `${stack.identity.url}/api/oauth/${at}`, {
-        body: as === 'form' ? new URLSearchParams(fields) : fields,
-        headers: {
-          'content-type': as === 'form' ? 'application/x-www-form-urlencoded' : 'application/json',
-        },
-      });
-    const granted = await post('token', { grant_type: 'client_credentials', ...credentials() });
-    expect(granted.body).toMatchObject({ token_type: 'Bearer', expires_in: 3600 });
-    const token = granted.body.access_token;
+  test.each<[string, Partial<typeof asForm>]>([
+    ['form', asForm],
+    ['JSON', {}],
+  ])('gets, introspects and revokes a token by %s', async (_encoding, options) => {
+    const identity = identityClient(stack);
+    const { client_id, client_secret, scope } = stack.system.system_application;
+    const granted = await identity.POST('/api/oauth/token', {
+      ...options,
+      body: { grant_type: 'client_credentials', client_id, client_secret },
+    });
+    const { access_token: token, token_type, expires_in } = bodyOf(granted);
+    expect({ token_type, expires_in }).toEqual({ token_type: 'Bearer', expires_in: 3600 });
     expect(Buffer.from(token, 'base64url')).toHaveLength(48);
 
-    const alive = await post('introspect', { token, ...credentials() });
-    expect(alive.body).toMatchObject({
-      active: true,
-      scope: stack.system.system_application.scope,
-    });
-    const tenant = { 'x-tenant': stack.system.owner.tenant_slug };
-    expect((await crm('GET', '/contacts', { token, headers: tenant })).status).toBe(200);
+    const body = { token, client_id, client_secret };
+    const introspect = async () =>
+      bodyOf(await identity.POST('/api/oauth/introspect', { ...options, body }));
+    expect(await introspect()).toMatchObject({ active: true, scope });
+    const { tenant_slug } = stack.system.owner;
+    expect((await listContacts(token, tenant_slug)).response.status).toBe(200);
 
-    expect((await post('revoke', { token, ...credentials() })).body).toEqual({ success: true });
-    expect((await post('introspect', { token, ...credentials() })).body).toEqual({ active: false });
+    const revoked = await identity.POST('/api/oauth/revoke', { ...options, body });
+    expect(bodyOf(revoked)).toEqual({ success: true });
+    expect(await introspect()).toEqual({ active: false });
     const seen = await callUntil(
-      () => crm('GET', '/contacts', { token, headers: tenant }),
-      ({ status }) => status !== 200,
+      () => listContacts(token, tenant_slug),
+      ({ response }) => response.status !== 200,
     );
-    expect(seen.at(-1)?.status).toBe(401);
+    expect(seen.at(-1)?.response.status).toBe(401);
   });
 });
 
 test('no token, secret or password is in a database or a log in plain text', async () => {
   const token = await signIn(stack, 'owner');
   const { system_application, clients, owner, viewer } = stack.system;
-  const form = new URLSearchParams({
-    grant_type: 'client_credentials',
-    client_id: system_application.client_id,
-    client_secret: system_application.client_secret,
-  });
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  const granted = await identity('POST', '/api/oauth/token', { body: form, headers });
-  await crm('GET', '/contacts', { token });
+  const granted = await systemToken(stack);
+  await listContacts(token);
   const secrets = {
     token,
-    'system token': granted.body.access_token,
+    'system token': granted,
     'application secret': system_application.client_secret,
     'client secret': clients.tenant.client_secret ?? '',
     'owner password': owner.password,
@@ -211,6 +206,8 @@ test('a stopped system has its data after a restart', async () => {
     identity_url: '',
     crm_url: '',
   });
-  const token = await signIn(stack, 'owner');
-  expect((await crm('GET', `/contacts/${created.body.data.id}`, { token })).status).toBe(200);
+  const crm = crmClient(stack, await signIn(stack, 'owner'));
+  const { id } = bodyOf(created, 201).data;
+  const shown = await crm.GET('/api/crm/contacts/{id}', { params: { path: { id } } });
+  expect(shown.response.status).toBe(200);
 });

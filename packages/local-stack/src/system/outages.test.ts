@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ApiResponse, call, callUntil, signIn, statuses } from './people.ts';
+import { crmClient, identityClient, statuses } from './clients.ts';
+import { signIn } from './people.ts';
+import { callUntil } from './requests.ts';
 import { startTestStack, type TestStack } from './test-stack.ts';
 
 let stack: TestStack;
@@ -9,30 +11,31 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stack?.remove(), 30_000);
 
-const contacts = (method: string, token: string): Promise<ApiResponse> =>
-  call(method, `${stack.crm.url}/api/crm/contacts`, {
-    token,
-    ...(method === 'POST' && { body: { first_name: 'Ágnes' } }),
-  });
+const listContacts = (token: string) => crmClient(stack, token).GET('/api/crm/contacts');
+const createContact = (token: string) =>
+  crmClient(stack, token).POST('/api/crm/contacts', { body: { first_name: 'Ágnes' } });
 const changeRole = async (token: string, role: string): Promise<number> => {
-  const { tenant_id, user_id } = stack.system.viewer;
-  const url = `${stack.identity.url}/api/tenants/${tenant_id}/members/${user_id}`;
-  return (await call('PUT', url, { token, body: { role } })).status;
+  const { tenant_id: tenantId, user_id: userId } = stack.system.viewer;
+  const { response } = await identityClient(stack, token).PUT(
+    '/api/tenants/{tenantId}/members/{userId}',
+    { params: { path: { tenantId, userId } }, body: { role } },
+  );
+  return response.status;
 };
 
 test('while identity is unavailable CRM responds with 503 and never 401; afterwards everything works again', async () => {
   const token = await signIn(stack, 'owner');
-  expect((await contacts('GET', token)).status).toBe(200);
+  expect((await listContacts(token)).response.status).toBe(200);
   await stack.identity.kill();
   const away = await callUntil(
-    () => contacts('GET', token),
-    ({ status }) => status === 503,
+    () => listContacts(token),
+    ({ response }) => response.status === 503,
   );
-  expect(away.at(-1)?.body).toMatchObject({ error: 'identity_unavailable' });
+  expect(away.at(-1)?.error).toMatchObject({ error: 'identity_unavailable' });
   await stack.identity.start();
   const back = await callUntil(
-    () => contacts('GET', token),
-    ({ status }) => status === 200,
+    () => listContacts(token),
+    ({ response }) => response.status === 200,
   );
   expect([200, 503]).toEqual(expect.arrayContaining(statuses([...away, ...back])));
 });
@@ -40,24 +43,24 @@ test('while identity is unavailable CRM responds with 503 and never 401; afterwa
 test('while the broker is unavailable both services work, and changes take effect', async () => {
   const owner = await signIn(stack, 'owner');
   const viewer = await signIn(stack, 'viewer');
-  expect((await contacts('POST', viewer)).status).toBe(403);
+  expect((await createContact(viewer)).response.status).toBe(403);
   await stack.broker.kill();
-  expect((await contacts('GET', viewer)).status).toBe(200);
+  expect((await listContacts(viewer)).response.status).toBe(200);
   expect(await changeRole(owner, 'member')).toBe(200);
   await callUntil(
-    () => contacts('POST', viewer),
-    ({ status }) => status === 201,
+    () => createContact(viewer),
+    ({ response }) => response.status === 201,
   );
   expect(await changeRole(owner, 'viewer')).toBe(200);
   await callUntil(
-    () => contacts('POST', viewer),
-    ({ status }) => status === 403,
+    () => createContact(viewer),
+    ({ response }) => response.status === 403,
   );
   await stack.broker.start();
   expect(await changeRole(owner, 'member')).toBe(200);
   await callUntil(
-    () => contacts('POST', viewer),
-    ({ status }) => status === 201,
+    () => createContact(viewer),
+    ({ response }) => response.status === 201,
   );
   expect(await changeRole(owner, 'viewer')).toBe(200);
 });
@@ -68,14 +71,14 @@ test('each service starts without a broker, and pending events are published whe
   await Promise.all([stack.identity.start(), stack.crm.start()]);
   const owner = await signIn(stack, 'owner');
   const viewer = await signIn(stack, 'viewer');
-  expect((await contacts('POST', viewer)).status).toBe(403);
+  expect((await createContact(viewer)).response.status).toBe(403);
   expect(await changeRole(owner, 'member')).toBe(200);
   expect(await unpublished()).toBeGreaterThan(0);
   await stack.broker.start();
   while ((await unpublished()) > 0) await delay(20);
   await callUntil(
-    () => contacts('POST', viewer),
-    ({ status }) => status === 201,
+    () => createContact(viewer),
+    ({ response }) => response.status === 201,
   );
 });
 

@@ -1,33 +1,40 @@
 import { until } from '../until.ts';
-import { type ApiResponse, call, callUntil, signIn } from './people.ts';
+import { bodyOf, type IdentityClient, identityClient } from './clients.ts';
+import { signIn } from './people.ts';
+import { callUntil } from './requests.ts';
 import { startTestStack, type TestStack } from './test-stack.ts';
 
 let stack: TestStack;
-let administrator: string;
+let administrator: IdentityClient;
 beforeAll(async () => {
   stack = await startTestStack({
     environmentOf: {
       identity: { PROVISIONING_CHECK_SECONDS: '1', DEPLOYMENT_AUTOMATION_TIMEOUT_MS: '1000' },
     },
   });
-  administrator = await signIn(stack, 'administrator');
+  administrator = identityClient(stack, await signIn(stack, 'administrator'));
 }, 120_000);
 afterAll(() => stack?.remove(), 30_000);
 
-const ask = (method: string, at: string, body?: object): Promise<ApiResponse> =>
-  call(method, stack.identity.url + at, { token: administrator, ...(body && { body }) });
+const TENANT = '/api/tenants/{tenantId}';
+const SMS_ACCOUNTS = '/api/sms/accounts';
+const SMS_ACCOUNT = `${SMS_ACCOUNTS}/{accountId}` as const;
+const withTenant = (tenantId: string) => ({ params: { path: { tenantId } } });
 
-const fieldOf = ({ body }: ApiResponse, name: string): unknown =>
-  (body.data as unknown as Record<string, unknown>)[name];
+const createTenant = (body: { name: string; plan?: 'business' }) =>
+  administrator.POST('/api/tenants', { body });
+const showTenant = (id: string) => administrator.GET(TENANT, withTenant(id));
 
 test('a tenant is created, becomes active, and no longer exists after its deletion', async () => {
-  const created = await ask('POST', '/api/tenants', { name: 'Initech', plan: 'business' });
-  expect([created.status, fieldOf(created, 'status')]).toEqual([201, 'provisioning']);
-  const tenant = `/api/tenants/${fieldOf(created, 'id')}`;
-  const show = () => ask('GET', tenant);
-  await callUntil(show, (answer) => fieldOf(answer, 'status') === 'active');
-  expect((await ask('DELETE', tenant)).status).toBe(200);
-  await callUntil(show, ({ status }) => status === 404);
+  const { id, status } = bodyOf(
+    await createTenant({ name: 'Initech', plan: 'business' }),
+    201,
+  ).data;
+  expect(status).toBe('provisioning');
+  const show = () => showTenant(id);
+  await callUntil(show, ({ data }) => data?.data.status === 'active');
+  expect((await administrator.DELETE(TENANT, withTenant(id))).response.status).toBe(200);
+  await callUntil(show, ({ response }) => response.status === 404);
 });
 
 test('a tenant whose creation was interrupted by a crash leaves no deployment', async () => {
@@ -35,56 +42,56 @@ test('a tenant whose creation was interrupted by a crash leaves no deployment', 
   automation.before = async ({ operation }) => {
     if (operation === 'createDeployment') await identity.kill();
   };
-  await expect(ask('POST', '/api/tenants', { name: 'Cut off' })).rejects.toThrow();
+  await expect(createTenant({ name: 'Cut off' })).rejects.toThrow();
   automation.restore();
   await identity.start();
   const deploymentOf = (operation: string) => automation.callsOf(operation).at(-1)?.tenantId;
   const tenantId = deploymentOf('createDeployment');
   await until(async () => deploymentOf('deleteDeployment') === tenantId);
-  expect((await ask('GET', `/api/tenants/${tenantId}`)).status).toBe(404);
+  expect((await showTenant(String(tenantId))).response.status).toBe(404);
 }, 120_000);
 
 test('deployment automation gets a suspension again that failed before identity was killed', async () => {
   const { deploymentAutomation: automation, identity } = stack;
-  const created = await ask('POST', '/api/tenants', { name: 'Abusive' });
-  const tenant = `/api/tenants/${fieldOf(created, 'id')}`;
-  const show = () => ask('GET', tenant);
-  await callUntil(show, (answer) => fieldOf(answer, 'status') === 'active');
+  const { id } = bodyOf(await createTenant({ name: 'Abusive' }), 201).data;
+  const show = () => showTenant(id);
+  await callUntil(show, ({ data }) => data?.data.status === 'active');
   automation.break('suspendDeployment', 500);
-  const suspended = await ask('POST', `${tenant}/suspend`);
-  expect([fieldOf(suspended, 'status'), fieldOf(suspended, 'automation_state')]).toEqual([
-    'suspended',
-    'pending',
-  ]);
+  const suspended = bodyOf(await administrator.POST(`${TENANT}/suspend`, withTenant(id)));
+  expect(suspended.data).toMatchObject({ status: 'suspended', automation_state: 'pending' });
   await identity.kill();
   automation.restore();
   await identity.start();
-  await callUntil(show, (answer) => fieldOf(answer, 'automation_state') === 'told');
+  await callUntil(show, ({ data }) => data?.data.automation_state === 'told');
 }, 120_000);
 
 test('messaging accounts and storage usage of CRM are available through identity', async () => {
-  const owner = await signIn(stack, 'owner');
-  const input = { name: 'Alerts', provider: 'twilio', sender: 'Acme', credentials: { key: 'x' } };
-  const own = (method: string, at: string, body?: object) =>
-    call(method, stack.identity.url + at, { token: owner, ...(body && { body }) });
-  const created = await own('POST', '/api/sms/accounts', input);
-  expect([created.status, fieldOf(created, 'has_credentials')]).toEqual([201, true]);
-  const one = `/api/sms/accounts/${fieldOf(created, 'id')}`;
-  expect((await own('GET', one)).body).toEqual(created.body);
-  const twin = await own('POST', '/api/sms/accounts', input);
-  expect([twin.status, twin.text]).toEqual([422, expect.stringContaining('"name"')]);
-  const { tenant_id } = stack.system.owner;
-  const there = await ask('GET', `/api/tenants/${tenant_id}/sms/accounts`);
-  expect([there.status, there.text]).toEqual([200, expect.stringContaining('"Alerts"')]);
-  const other = await ask('GET', `/api/tenants/${stack.system.other_owner.tenant_id}/sms/accounts`);
-  expect(other.text).toContain('"total":0');
-  expect((await own('PUT', one, { sender: '+3612345678' })).status).toBe(200);
-  expect((await own('DELETE', one)).status).toBe(200);
-  const used = await ask('GET', `/api/tenants/${tenant_id}/storage-usage`);
-  expect([used.status, fieldOf(used, 'rows')]).toEqual([200, expect.any(Number)]);
+  const owner = identityClient(stack, await signIn(stack, 'owner'));
+  const body = { name: 'Alerts', provider: 'twilio', sender: 'Acme', credentials: { key: 'x' } };
+  const created = bodyOf(await owner.POST(SMS_ACCOUNTS, { body }), 201);
+  expect(created.data.has_credentials).toBe(true);
+  const params = { path: { accountId: created.data.id } };
+  expect(bodyOf(await owner.GET(SMS_ACCOUNT, { params }))).toEqual(created);
+  const twin = await owner.POST(SMS_ACCOUNTS, { body });
+  expect([twin.response.status, twin.error]).toEqual([
+    422,
+    expect.objectContaining({ errors: { name: expect.any(Array) } }),
+  ]);
+  const { owner: account, other_owner } = stack.system;
+  const accountsOf = async (tenantId: string) =>
+    bodyOf(await administrator.GET(`${TENANT}/sms/accounts`, withTenant(tenantId)));
+  const there = await accountsOf(account.tenant_id);
+  expect(there.data).toContainEqual(expect.objectContaining({ name: 'Alerts' }));
+  expect((await accountsOf(other_owner.tenant_id)).meta.total).toBe(0);
+  const changed = await owner.PUT(SMS_ACCOUNT, { params, body: { sender: '+3612345678' } });
+  expect(changed.response.status).toBe(200);
+  expect((await owner.DELETE(SMS_ACCOUNT, { params })).response.status).toBe(200);
+  const used = bodyOf(
+    await administrator.GET(`${TENANT}/storage-usage`, withTenant(account.tenant_id)),
+  );
+  expect(used.data.rows).toEqual(expect.any(Number));
 });
 
 test('identity reports its dependencies as healthy', async () => {
-  const health = await ask('GET', '/api/service-health');
-  expect([health.status, fieldOf(health, 'status')]).toEqual([200, 'ok']);
+  expect(bodyOf(await administrator.GET('/api/service-health')).data.status).toBe('ok');
 });

@@ -1,7 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { DeploymentAutomationStandIn } from '../deployment-automation/stand-in.ts';
-import { type ApiResponse, call, callUntil, signIn } from './people.ts';
+import { bodyOf, crmClient, identityClient, statusAndError } from './clients.ts';
+import { signIn } from './people.ts';
+import { callUntil } from './requests.ts';
 import { startTestStack, type TestStack } from './test-stack.ts';
+import { requestSystemToken, systemToken, userToken } from './tokens.ts';
 
 let automation: DeploymentAutomationStandIn;
 let stack: TestStack;
@@ -17,108 +19,69 @@ afterAll(async () => {
   await automation?.stop();
 }, 30_000);
 
-type Options = Parameters<typeof call>[2];
-const identity = (method: string, at: string, options?: Options): Promise<ApiResponse> =>
-  call(method, stack.identity.url + at, options);
-const contacts = (method: string, options: Options): Promise<ApiResponse> =>
-  call(method, `${stack.crm.url}/api/crm/contacts`, options);
-
-const refusal = ({ status, body }: ApiResponse): [number, unknown] => [
-  status,
-  (body as unknown as { error?: unknown }).error,
-];
-
-const systemToken = async (scope?: string): Promise<ApiResponse> => {
-  const { client_id, client_secret } = stack.system.system_application;
-  const fields = { grant_type: 'client_credentials', client_id, client_secret };
-  return identity('POST', '/api/oauth/token', { body: { ...fields, ...(scope && { scope }) } });
-};
+const listContacts = (token: string, tenant?: string) =>
+  crmClient(stack, token, tenant).GET('/api/crm/contacts');
 
 describe('a suspended tenant', () => {
-  const inAcme = { 'x-tenant': 'acme' };
-
   /** An API key of a service account, created by the owner. */
   const apiKey = async (owner: string): Promise<string> => {
-    const accounts = `/api/tenants/${stack.system.owner.tenant_id}/service-accounts`;
-    const body = { name: 'Importer', role: 'member' };
-    const account = await identity('POST', accounts, { token: owner, body });
-    const keys = `${accounts}/${account.body.data.id}/api-keys`;
-    const made = await identity('POST', keys, { token: owner, body: { name: 'Nightly' } });
-    expect([made.status, made.text]).toEqual([201, expect.any(String)]);
-    return (made.body.data as unknown as { key: string }).key;
-  };
-
-  /** The owner's token for the tenant's own client, from the code flow. */
-  const clientToken = async (): Promise<string> => {
-    const { email, password } = stack.system.owner;
-    const signedIn = await identity('POST', '/api/auth/login', { body: { email, password } });
-    const cookie = signedIn.headers
-      .getSetCookie()
-      .map((one) => one.split(';')[0])
-      .join('; ');
-    const { client_id, client_secret, redirect_uris } = stack.system.clients.tenant;
-    const verifier = randomBytes(32).toString('base64url');
-    const named = { client_id, redirect_uri: redirect_uris[0] ?? '' };
-    const query = new URLSearchParams({
-      response_type: 'code',
-      code_challenge_method: 'S256',
-      ...named,
-      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    const identity = identityClient(stack, owner);
+    const { tenant_id: tenantId } = stack.system.owner;
+    const account = await identity.POST('/api/tenants/{tenantId}/service-accounts', {
+      params: { path: { tenantId } },
+      body: { name: 'Importer', role: 'member' },
     });
-    const address = `${stack.identity.url}/oauth/authorize?${query}`;
-    const back = await fetch(address, { headers: { cookie }, redirect: 'manual' });
-    const code = new URL(back.headers.get('location') ?? '').searchParams.get('code') ?? '';
-    const granted = await identity('POST', '/oauth/token', {
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams({
-        grant_type: 'authorization_code',
-        code,
-        code_verifier: verifier,
-        ...named,
-        client_secret: client_secret ?? '',
-      }),
+    const { id: userId } = bodyOf(account, 201).data;
+    const made = await identity.POST('/api/tenants/{tenantId}/service-accounts/{userId}/api-keys', {
+      params: { path: { tenantId, userId } },
+      body: { name: 'Nightly' },
     });
-    expect([granted.status, granted.text]).toEqual([200, expect.any(String)]);
-    return granted.body.access_token;
+    return bodyOf(made, 201).data.key;
   };
 
   test('rejects users, keys, clients and administrators until it is active again: at identity immediately, at CRM with the event', async () => {
     const owner = await signIn(stack, 'owner');
     const administrator = await signIn(stack, 'administrator');
     const other = await signIn(stack, 'other_owner');
-    const { tenant_id } = stack.system.owner;
-    const members = `/api/tenants/${tenant_id}/members`;
-    const callers = {
-      user: { token: owner, at: members },
-      "user of the tenant's client": { token: await clientToken(), at: members },
-      key: { token: await apiKey(owner), at: '/api/user' },
-      'system application': { token: (await systemToken()).body.access_token, headers: inAcme },
-      administrator: { token: administrator, headers: inAcme },
+    const { tenant_id: tenantId } = stack.system.owner;
+    const params = { path: { tenantId } };
+    const members = (token: string) =>
+      identityClient(stack, token).GET('/api/tenants/{tenantId}/members', { params });
+    const user = (token: string) => identityClient(stack, token).GET('/api/user');
+    type Caller = { token: string; atIdentity?: typeof members | typeof user; tenant?: string };
+    const callers: Record<string, Caller> = {
+      user: { token: owner, atIdentity: members },
+      "user of the tenant's client": {
+        token: await userToken(stack, 'owner', 'tenant'),
+        atIdentity: members,
+      },
+      key: { token: await apiKey(owner), atIdentity: user },
+      // These two belong to the platform; only CRM checks the tenant's status for them.
+      'system application': { token: await systemToken(stack), tenant: 'acme' },
+      administrator: { token: administrator, tenant: 'acme' },
     };
-    type Caller = { token: string; at?: string; headers?: Record<string, string> };
-    // The last two belong to the platform; only CRM checks the tenant's status for them.
-    const all: [string, Caller][] = Object.entries(callers);
+    const all = Object.entries(callers);
     const move = (name: 'suspend' | 'activate') =>
-      identity('POST', `/api/tenants/${tenant_id}/${name}`, { token: administrator });
-    const atIdentity = async (): Promise<unknown[]> => {
+      identityClient(stack, administrator).POST(`/api/tenants/{tenantId}/${name}`, { params });
+    const seenAtIdentity = async (): Promise<unknown[]> => {
       const seen: unknown[] = [];
-      for (const [name, { at, ...options }] of all) {
-        if (at !== undefined) seen.push([name, ...refusal(await identity('GET', at, options))]);
+      for (const [name, { token, atIdentity }] of all) {
+        if (atIdentity) seen.push([name, ...statusAndError(await atIdentity(token))]);
       }
       return seen;
     };
     const expectEverywhere = async (expected: [number, unknown]): Promise<void> => {
-      const bound = all.filter(([, { at }]) => at !== undefined);
-      expect(await atIdentity()).toEqual(bound.map(([name]) => [name, ...expected]));
+      const bound = all.filter(([, { atIdentity }]) => atIdentity !== undefined);
+      expect(await seenAtIdentity()).toEqual(bound.map(([name]) => [name, ...expected]));
     };
     /** Waits until CRM responds to all callers with this status, and logs how long that took. */
     const reached = async (moved: string, expected: [number, unknown]): Promise<void> => {
       const since = performance.now();
       const took = await Promise.all(
-        all.map(async ([name, { token, headers }]) => {
+        all.map(async ([name, { token, tenant }]) => {
           await callUntil(
-            () => contacts('GET', { token, ...(headers && { headers }) }),
-            (answer) => String(refusal(answer)) === String(expected),
+            () => listContacts(token, tenant),
+            (answer) => String(statusAndError(answer)) === String(expected),
           );
           return `${name} ${Math.round(performance.now() - since)} ms`;
         }),
@@ -130,16 +93,16 @@ describe('a suspended tenant', () => {
     await reached('nothing', [200, undefined]);
     await expectEverywhere([200, undefined]);
 
-    expect((await move('suspend')).status).toBe(200);
+    expect((await move('suspend')).response.status).toBe(200);
     const closed = reached('suspend', [403, 'tenant_suspended']);
     await expectEverywhere([403, 'tenant_suspended']);
     await closed;
     // Nobody was signed out, and other tenants are not affected.
-    expect((await identity('GET', '/api/me', { token: owner })).status).toBe(200);
+    expect((await identityClient(stack, owner).GET('/api/me')).response.status).toBe(200);
     expect(await signIn(stack, 'owner')).toEqual(expect.any(String));
-    expect((await contacts('GET', { token: other })).status).toBe(200);
+    expect((await listContacts(other)).response.status).toBe(200);
 
-    expect((await move('activate')).status).toBe(200);
+    expect((await move('activate')).response.status).toBe(200);
     const open = reached('activate', [200, undefined]);
     await expectEverywhere([200, undefined]);
     await open;
@@ -149,37 +112,39 @@ describe('a suspended tenant', () => {
 describe('a CI pipeline', () => {
   test('sets the versions of a tenant, gets the pull request, reads from CRM, and is refused outside its scopes', async () => {
     const scope = 'identity.tenants.versions.update tenant.acme.crm.contacts.list';
-    const granted = await systemToken(scope);
-    expect([granted.status, granted.body]).toEqual([
-      200,
-      { access_token: expect.any(String), token_type: 'Bearer', expires_in: 3600, scope },
-    ]);
-    const token = granted.body.access_token;
-    const { tenant_id } = stack.system.owner;
+    const granted = bodyOf(await requestSystemToken(stack, scope));
+    const { access_token: token } = granted;
+    expect(granted).toEqual({
+      access_token: expect.any(String),
+      token_type: 'Bearer',
+      expires_in: 3600,
+      scope,
+    });
+    const identity = identityClient(stack, token);
+    const { tenant_id: tenantId } = stack.system.owner;
+    const params = { path: { tenantId } };
 
     const link = 'https://github.com/example/deployments/pull/42';
     const body = { versions: { api: '1.4.2', worker: '1.4.2' }, prUrl: link };
-    const changed = await identity('PUT', `/api/tenants/${tenant_id}/versions`, { token, body });
-    expect([changed.status, changed.body.data]).toEqual([
-      200,
-      expect.objectContaining({ id: tenant_id, versions: body.versions, pr_url: link }),
-    ]);
+    const changed = await identity.PUT('/api/tenants/{tenantId}/versions', { params, body });
+    expect(bodyOf(changed).data).toEqual(
+      expect.objectContaining({ id: tenantId, versions: body.versions, pr_url: link }),
+    );
     expect(automation.callsOf('setVersions').map((made) => [made.tenantId, made.body])).toEqual([
-      [tenant_id, { versions: body.versions, prUrl: link }],
+      [tenantId, { versions: body.versions, prUrl: link }],
     ]);
 
-    const headers = { 'x-tenant': 'acme' };
-    expect((await contacts('GET', { token, headers })).status).toBe(200);
+    expect((await listContacts(token, 'acme')).response.status).toBe(200);
 
     const outside = await Promise.all([
-      identity('GET', '/api/tenants', { token }),
-      identity('POST', `/api/tenants/${tenant_id}/suspend`, { token }),
-      contacts('POST', { token, headers, body: { first_name: 'No' } }),
-      contacts('GET', { token, headers: { 'x-tenant': 'globex' } }),
-      contacts('GET', { token }),
-      systemToken('identity.tenants.delete'),
+      identity.GET('/api/tenants'),
+      identity.POST('/api/tenants/{tenantId}/suspend', { params }),
+      crmClient(stack, token, 'acme').POST('/api/crm/contacts', { body: { first_name: 'No' } }),
+      listContacts(token, 'globex'),
+      listContacts(token),
+      requestSystemToken(stack, 'identity.tenants.delete'),
     ]);
-    expect(outside.map(refusal)).toEqual([
+    expect(outside.map(statusAndError)).toEqual([
       [403, 'permission_denied'],
       [403, 'permission_denied'],
       [403, 'service_account_scope_denied'],
