@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import type { ByteRange } from './object-store.ts';
+import { piecesOf } from './pieces.ts';
 
 /**
  * Files are encrypted in chunks with AES-256-GCM, so that a range can be read without the rest. Each file has a
@@ -21,29 +22,6 @@ const nonceOf = (index: number, isLast: boolean): Buffer => {
 };
 
 const lastChunkOf = (size: number): number => Math.max(0, Math.ceil(size / CHUNK) - 1);
-
-/** Joins parts of any size to pieces of `length` bytes; the last one is shorter, and may be empty. */
-async function* piecesOf(
-  parts: AsyncIterable<Uint8Array>,
-  length: number,
-): AsyncGenerator<{ readonly piece: Buffer; readonly isLast: boolean }> {
-  let held: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of parts) {
-    held.push(part);
-    size += part.length;
-    if (size <= length) continue;
-    const all = Buffer.concat(held, size);
-    let start = 0;
-    // A full piece is kept until more bytes arrive, because it may be the last one.
-    for (; size - start > length; start += length) {
-      yield { piece: all.subarray(start, start + length), isLast: false };
-    }
-    held = [all.subarray(start)];
-    size -= start;
-  }
-  yield { piece: Buffer.concat(held, size), isLast: true };
-}
 
 /** Encrypts a file with a key of 32 bytes that encrypts nothing else. */
 export async function* encrypt(

@@ -12,6 +12,7 @@ import {
   type StoredObject,
   StoreFull,
 } from './object-store.ts';
+import { piecesOf } from './pieces.ts';
 
 /** Where objects are until they are complete. */
 const INCOMING = '.incoming';
@@ -50,21 +51,6 @@ const makeDirectory = async (parent: string, path: string): Promise<void> => {
 
 /** What is written at once: a write costs more than to copy these bytes. */
 const PIECE_BYTES = 512 * 1024;
-
-/** Joins chunks to pieces of at least `PIECE_BYTES`; the last one is shorter. */
-async function* piecesOf(content: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
-  let chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of content) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size < PIECE_BYTES) continue;
-    yield Buffer.concat(chunks, size);
-    chunks = [];
-    size = 0;
-  }
-  if (size > 0) yield Buffer.concat(chunks, size);
-}
 
 /**
  * A store in a folder, which several replicas may share. An object is written to a temporary file, which is
@@ -113,7 +99,8 @@ export const createFolderStore = (folder: string): ObjectStore => {
       // Fails if the file exists, also as a symbolic link.
       const handle = await open(incoming, 'wx', 0o600);
       try {
-        for await (const piece of piecesOf(content)) await handle.appendFile(piece);
+        for await (const { piece } of piecesOf(content, PIECE_BYTES))
+          await handle.appendFile(piece);
         await handle.sync();
         await makeDirectory(root, tenantFolder);
         await makeDirectory(tenantFolder, directory);
