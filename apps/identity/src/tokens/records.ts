@@ -3,6 +3,7 @@ import type { Policy } from '@tessera/scope-matcher';
 import type { Pool } from 'pg';
 import { FIRST_PARTY, type TokenUse } from './access-token.ts';
 import type { CallerTenant, ClientCaller, ClientKind, Restriction, UserCaller } from './caller.ts';
+import { EFFECTIVE_POLICIES } from './effective-policies.ts';
 import { isInUse } from './session-uses.ts';
 
 interface Row {
@@ -58,11 +59,7 @@ const callersOf = (credentials: string): string => `
         'isActive', n.status = 'active') ORDER BY n.slug)
       FROM identity.memberships own JOIN identity.tenants n ON n.id = own.tenant_id
       WHERE own.user_id = u.id) AS tenants,
-    (SELECT json_agg(json_build_object('action', p.action, 'effect', p.effect)) FROM (
-        SELECT action, effect FROM identity.role_policies WHERE role_id = m.role_id
-        UNION ALL
-        SELECT action, effect FROM identity.membership_policies
-        WHERE tenant_id = m.tenant_id AND user_id = m.user_id) AS p) AS policies
+    ${EFFECTIVE_POLICIES} AS policies
   FROM ${credentials} t
   JOIN identity.users u ON u.id = t.user_id AND u.is_active
   LEFT JOIN identity.oauth_clients c ON c.client_id = t.client_id

@@ -1,5 +1,7 @@
 import type { Policy } from '@tessera/scope-matcher';
 import type { Database } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { EFFECTIVE_POLICIES } from '../../tokens/effective-policies.ts';
 
 /** A principal whose rights are asked for, and the tenant in which it would act. */
 export interface Holder {
@@ -32,12 +34,7 @@ export class PrincipalsRepository {
   /** The rights of an active user in an active tenant of theirs, or in any if they are a system administrator. */
   async user({ tenantId, principalId }: Holder, isServiceAccount: boolean) {
     const [row] = await this.#database.$queryRaw<UserRow[]>`
-      SELECT n.slug, u.is_system_admin,
-        (SELECT json_agg(json_build_object('action', p.action, 'effect', p.effect)) FROM (
-          SELECT action, effect FROM identity.role_policies WHERE role_id = m.role_id
-          UNION ALL
-          SELECT action, effect FROM identity.membership_policies
-          WHERE tenant_id = m.tenant_id AND user_id = m.user_id) AS p) AS policies
+      SELECT n.slug, u.is_system_admin, ${Prisma.raw(EFFECTIVE_POLICIES)} AS policies
       FROM identity.users u
       JOIN identity.tenants n ON n.id = ${tenantId}::uuid AND n.status = 'active'
       LEFT JOIN identity.memberships m ON m.tenant_id = n.id AND m.user_id = u.id
