@@ -17,11 +17,8 @@ import { type Contacts, contact } from './features/contacts/contacts.kind.ts';
 import { type ContactMerges, createContactMerges } from './features/contacts/merges.service.ts';
 import { type CustomFields, customField } from './features/custom-fields/custom-fields.kind.ts';
 import { createLinks, type LinkService } from './features/document-links/links.service.ts';
-import {
-  createDocuments,
-  type DocumentService,
-  purgeHandler,
-} from './features/documents/documents.service.ts';
+import { createDocuments, type DocumentService } from './features/documents/documents.service.ts';
+import { purgeHandler } from './features/documents/purge.ts';
 import { followScan } from './features/documents/scans.repository.ts';
 import { uploadRemovalHandler } from './features/documents/uploads/upload-removal.ts';
 import { createUploads, type Uploads } from './features/documents/uploads/uploads.service.ts';

@@ -49,7 +49,7 @@ export {
   type ListExportOptions,
   listExports,
 } from './exports/list-export.ts';
-export { mediaTypeOf } from './files/content-type.ts';
+export { mediaTypeOf, SAMPLE_BYTES } from './files/content-type.ts';
 export { detectType } from './files/detect-type.ts';
 export {
   type FileBody,

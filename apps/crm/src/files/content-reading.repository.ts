@@ -1,10 +1,8 @@
 import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { oneFile } from './files.repository.ts';
 
 const { sql } = Prisma;
-
-const oneContent = (db: TenantDb, id: string): Prisma.Sql =>
-  sql`tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`;
 
 /** What the job that reads a content needs to know about it. */
 interface ReadableContent {
@@ -19,7 +17,7 @@ export const findReadable = async (
 ): Promise<ReadableContent | undefined> => {
   const [row] = await db.query<ReadableContent>(sql`
     SELECT type, size FROM tenant_crm.file_contents AS content
-    WHERE ${oneContent(db, id)} AND NOT EXISTS (
+    WHERE ${oneFile(db, id)} AND NOT EXISTS (
       SELECT FROM tenant_crm.file_contents AS image
       WHERE image.tenant_id = ${db.tenantId}::uuid AND image.thumbnail_id = content.id
     )`);
@@ -34,14 +32,14 @@ export const saveWords = async (
 ): Promise<void> => {
   await db.query(sql`
     UPDATE tenant_crm.file_contents SET words = tenant_crm.word_vector(${words}::text[])
-    WHERE ${oneContent(db, id)}`);
+    WHERE ${oneFile(db, id)}`);
 };
 
 /** Locks a content that is to get a thumbnail; false if it has been deleted, or has one. */
 export const lockForThumbnail = async (db: TenantDb, id: string): Promise<boolean> => {
   const rows = await db.query(sql`
     SELECT id FROM tenant_crm.file_contents
-    WHERE ${oneContent(db, id)} AND thumbnail_id IS NULL FOR NO KEY UPDATE`);
+    WHERE ${oneFile(db, id)} AND thumbnail_id IS NULL FOR NO KEY UPDATE`);
   return rows.length > 0;
 };
 
@@ -53,7 +51,7 @@ export const saveThumbnail = async (
 ): Promise<boolean> => {
   const rows = await db.query(sql`
     UPDATE tenant_crm.file_contents SET thumbnail_id = ${thumbnailId}::uuid
-    WHERE ${oneContent(db, id)} AND id <> ${thumbnailId}::uuid AND thumbnail_id IS NULL
+    WHERE ${oneFile(db, id)} AND id <> ${thumbnailId}::uuid AND thumbnail_id IS NULL
     RETURNING id`);
   return rows.length > 0;
 };

@@ -37,7 +37,8 @@ export interface NewObject extends StoredFile {
   readonly replaces: string | null;
 }
 
-const oneFile = (db: TenantDb, id: string): Prisma.Sql =>
+/** The condition of a content, or of a pending file, by its id. */
+export const oneFile = (db: TenantDb, id: string): Prisma.Sql =>
   sql`tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`;
 
 /** Notes that an object is about to be written. */

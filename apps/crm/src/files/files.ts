@@ -73,6 +73,12 @@ export interface Upload {
   readonly counted?: number;
 }
 
+/** Runs `save` as a part of other work, after the upload; or `discard`, which deletes the stored file. */
+export type Saving<Saved, R> = (
+  save: () => Promise<Saved>,
+  discard: () => Promise<void>,
+) => Promise<R>;
+
 /**
  * Files of a tenant. Identical content is stored once, however many records refer to it; the usage counts it for each
  * of them.

@@ -1,5 +1,6 @@
 import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { oneFile } from './files.repository.ts';
 import type { ScanStatus } from './scan-status.ts';
 
 const { sql } = Prisma;
@@ -19,13 +20,10 @@ export interface Finding {
   readonly finding: string | null;
 }
 
-const oneContent = (db: TenantDb, id: string): Prisma.Sql =>
-  sql`tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`;
-
 /** Sets the scan status of a content to `pending`. */
 export const markPending = async (db: TenantDb, id: string): Promise<void> => {
   await db.query(sql`
-    UPDATE tenant_crm.file_contents SET scan_status = 'pending' WHERE ${oneContent(db, id)}`);
+    UPDATE tenant_crm.file_contents SET scan_status = 'pending' WHERE ${oneFile(db, id)}`);
 };
 
 /** The content; undefined if no record refers to it any more. */
@@ -34,7 +32,7 @@ export const findScanned = async (
   id: string,
 ): Promise<ScannedContent | undefined> => {
   const [row] = await db.query<ScannedContent>(sql`
-    SELECT scan_status, type, size FROM tenant_crm.file_contents WHERE ${oneContent(db, id)}`);
+    SELECT scan_status, type, size FROM tenant_crm.file_contents WHERE ${oneFile(db, id)}`);
   return row;
 };
 
@@ -49,6 +47,6 @@ export const saveFinding = async (
   const rows = await db.query(sql`
     UPDATE tenant_crm.file_contents
     SET scan_status = ${status}, scan_finding = ${finding}, scanned_at = ${scannedAt}
-    WHERE ${oneContent(db, id)} AND scan_status = ${before} RETURNING id`);
+    WHERE ${oneFile(db, id)} AND scan_status = ${before} RETURNING id`);
   return rows.length > 0;
 };

@@ -2,7 +2,8 @@ import type { JobHandler, JobQueue, JobRun } from '@tessera/background-work/jobs
 import type { FileStore } from '@tessera/file-store';
 import { readConfig } from '../config.ts';
 import { createContext } from '../context.ts';
-import { createDocuments, purgeHandler } from '../features/documents/documents.service.ts';
+import { createDocuments } from '../features/documents/documents.service.ts';
+import { purgeHandler } from '../features/documents/purge.ts';
 import { createFiles, type Files, fileRemovalHandler } from '../files/files.ts';
 import { createServices } from '../services.ts';
 import { callerIn } from './records.ts';

@@ -7,9 +7,10 @@ import {
 import { shape, uuid } from '@tessera/fields';
 import { notFound, type ServedFile } from '@tessera/http-kit';
 import type { Database, TenantDb } from '../../database.ts';
-import type { Files, Upload } from '../../files/files.ts';
+import type { Files, Saving, Upload } from '../../files/files.ts';
 import type { ScanFollower } from '../../files/processing.ts';
 import { requireServable } from '../../files/scan-status.ts';
+import { purgeTime, restorableSince } from '../../files/trash.ts';
 import type { Caller } from '../../http.ts';
 import type { AnswerOf } from '../../records/kind.ts';
 import type { Versioned } from '../../records/records.ts';
@@ -26,9 +27,6 @@ import { type Messages, message } from './messages.kind.ts';
 import type { NewMessage } from './messages.rules.ts';
 
 type Answer = AnswerOf<typeof message>;
-
-/** How long a deleted message keeps its file, and can be restored with it. */
-const TRASH_MS = 30 * 24 * 3_600_000;
 
 /** Deletes the file of a deleted message for good. */
 export const messageFilePurgeJob = defineJob(
@@ -49,10 +47,8 @@ export const messageFilePurgeHandler = ({
   files,
 }: Pick<MessageFileDependencies, 'database' | 'files'>): JobHandler =>
   handleJob(messageFilePurgeJob, async ({ tenant_id, id }) => {
-    // The clocks of replicas differ.
-    const deletedBefore = new Date(Date.now() - TRASH_MS + 60_000);
     await database.transaction(tenant_id, async (db) => {
-      const contentId = await removeFile(db, id, deletedBefore);
+      const contentId = await removeFile(db, id, restorableSince());
       if (contentId !== undefined) await files.release(db, [contentId]);
     });
   });
@@ -64,8 +60,8 @@ export const purgeFileLater = async (
   id: string,
 ): Promise<void> => {
   if (!(await hasFile(db, id))) return;
-  const runAt = new Date(Date.now() + TRASH_MS + 60_000);
-  await jobs.enqueue(db, messageFilePurgeJob, { tenant_id: db.tenantId, id }, { runAt });
+  const payload = { tenant_id: db.tenantId, id };
+  await jobs.enqueue(db, messageFilePurgeJob, payload, { runAt: purgeTime() });
 };
 
 /** Adds the event `message.updated` for each message whose file was scanned, in a transaction of its own. */
@@ -88,12 +84,6 @@ export interface SentFile extends Upload {
   readonly name: string;
 }
 
-/** Posts the message of a stored file in a transaction, or `discard`s the file of a repeated request. */
-export type Commit<R> = (
-  post: () => Promise<Versioned<Answer>>,
-  discard: () => Promise<void>,
-) => Promise<R>;
-
 /** The files of messages. 404 unless the caller sees the channel. */
 export interface MessageFiles {
   /** Posts a message with a file. Throws 413, and the errors of the upload and of posting. */
@@ -102,7 +92,7 @@ export interface MessageFiles {
     channelId: string,
     message: Pick<NewMessage, 'body' | 'thread_root_id'>,
     sent: SentFile,
-    commit: Commit<R>,
+    saving: Saving<Versioned<Answer>, R>,
   ): Promise<R>;
   /** The file of a message. Throws 404, and 409 if a scan prevents it. */
   download(caller: Caller, channelId: string, messageId: string): Promise<ServedFile>;
@@ -114,11 +104,11 @@ export const createMessageFiles = (
 ): MessageFiles => {
   const accessTo = createAccess(message, database);
   return {
-    async upload(caller, channelId, fields, { type, name, ...upload }, commit) {
+    async upload(caller, channelId, fields, { type, name, ...upload }, saving) {
       // Before the upload; posting checks it again.
       await accessTo(channelId).open(caller);
       return files.store(caller.tenantId, upload, (uploaded, discard) =>
-        commit(() => {
+        saving(() => {
           const file = { files, uploaded, name, type };
           return messages.within(channelId).create(caller, { ...fields, file });
         }, discard),

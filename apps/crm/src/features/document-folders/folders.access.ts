@@ -92,6 +92,10 @@ export const isLive = async (db: TenantDb, folderId: string | null): Promise<boo
   return rows.length > 0;
 };
 
+/** Locks the tree of a tenant's folders until the transaction ends. */
+export const lockTree = (db: TenantDb, mode: 'exclusive' | 'shared'): Promise<void> =>
+  lockUntilEnd(db, `document folders ${db.tenantId}`, mode);
+
 /**
  * Records whose changes hold the lock of the tenant's folder tree, which they take before any row: `exclusive` for
  * changes of the tree and of who has access, `shared` for changes of what is in the folders.
@@ -103,7 +107,7 @@ export const underTreeLock = <T extends KindTypes>(
 ): Records<T> => {
   const locked = <R>({ tenantId }: TenantCaller, work: () => Promise<R>): Promise<R> =>
     database.transaction(tenantId, async (db) => {
-      await lockUntilEnd(db, `document folders ${tenantId}`, mode);
+      await lockTree(db, mode);
       return work();
     });
   return {

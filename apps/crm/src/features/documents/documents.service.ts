@@ -1,35 +1,23 @@
-import {
-  defineJob,
-  handleJob,
-  type JobHandler,
-  type JobQueue,
-} from '@tessera/background-work/jobs';
-import { shape, uuid } from '@tessera/fields';
+import type { JobQueue } from '@tessera/background-work/jobs';
 import { HttpError, invalidField, notFound, type ServedFile } from '@tessera/http-kit';
 import type { Database, TenantDb } from '../../database.ts';
-import type { Files, Upload, UploadedFile } from '../../files/files.ts';
+import type { Files, Saving, Upload, UploadedFile } from '../../files/files.ts';
 import { requireServable } from '../../files/scan-status.ts';
 import type { Caller } from '../../http.ts';
 import type { AnswerOf } from '../../records/kind.ts';
 import type { Versioned } from '../../records/records.ts';
 import { createRecords } from '../../records/records.ts';
 import { requirePermission } from '../../records/require-permission.ts';
-import { lockUntilEnd } from '../../records/transaction-lock.ts';
 import { preconditionFailed } from '../../records/versions.ts';
 import { type FolderMembers, folderMember } from '../document-folders/folder-members.kind.ts';
-import { requireWritable, underTreeLock } from '../document-folders/folders.access.ts';
+import { lockTree, requireWritable, underTreeLock } from '../document-folders/folders.access.ts';
 import { type DocumentFolders, documentFolder } from '../document-folders/folders.kind.ts';
 import { emptyFolder } from '../document-folders/folders.service.ts';
 import { type Documents, document } from './documents.kind.ts';
 import { addVersion } from './documents.rules.ts';
+import { purgeLater } from './purge.ts';
 import { type DocumentVersions, documentVersion } from './versions.kind.ts';
-import { deleteDocuments, deleteFolders, findVersion } from './versions.repository.ts';
-
-/** How long deleted documents can be restored. */
-export const TRASH_MS = 30 * 24 * 3_600_000;
-
-/** Deletes a document, or a folder with everything that was deleted with it, for good. */
-export const purgeJob = defineJob('document_purge', shape({ tenant_id: uuid(), id: uuid() }));
+import { findVersion } from './versions.repository.ts';
 
 type DocumentAnswer = AnswerOf<typeof document>;
 
@@ -56,12 +44,6 @@ export interface StoredUpload {
 
 export type SavedDocument = Versioned<DocumentAnswer>;
 
-/** Runs `save` as a part of other work, after the upload; or `discard`, which deletes the stored file. */
-export type Saving<R> = (
-  save: () => Promise<SavedDocument>,
-  discard: () => Promise<void>,
-) => Promise<R>;
-
 /** What a move moves, and where to. */
 export interface Move {
   readonly document_ids: readonly string[];
@@ -76,13 +58,18 @@ export interface DocumentService {
   readonly folders: DocumentFolders;
   readonly folderMembers: FolderMembers;
   /** Throws 403 `folder_access_denied`, 413, and the errors of the upload. */
-  create<R>(caller: Caller, fields: NewDocument, sent: SentFile, saving: Saving<R>): Promise<R>;
+  create<R>(
+    caller: Caller,
+    fields: NewDocument,
+    sent: SentFile,
+    saving: Saving<SavedDocument, R>,
+  ): Promise<R>;
   /** Makes a file the current version. */
   addVersion<R>(
     caller: Caller,
     change: VersionChange,
     sent: SentFile,
-    saving: Saving<R>,
+    saving: Saving<SavedDocument, R>,
   ): Promise<R>;
   /** Throws 403 `folder_access_denied` unless the caller may create documents in the folder. */
   requireCreatable(caller: Caller, folderId: string | null): Promise<void>;
@@ -128,34 +115,6 @@ interface Dependencies {
   readonly jobs: Pick<JobQueue, 'enqueue'>;
 }
 
-/** The handler of `purgeJob`. */
-export const purgeHandler = ({
-  database,
-  files,
-}: Pick<Dependencies, 'database' | 'files'>): JobHandler =>
-  handleJob(purgeJob, async ({ tenant_id, id }) => {
-    // The clocks of replicas differ.
-    const deletedBefore = new Date(Date.now() - TRASH_MS + 60_000);
-    const inTree = <T>(work: (db: TenantDb) => Promise<T>): Promise<T> =>
-      database.forTenant(tenant_id).transaction(async (db) => {
-        await lockTree(db, 'exclusive');
-        return work(db);
-      });
-    // In several transactions: other changes of the tree wait only for one, and an interrupted job loses only one.
-    for (const column of ['id', 'deleted_with'] as const) {
-      const deleteSlice = async (db: TenantDb): Promise<boolean> => {
-        const { contentIds, isLast } = await deleteDocuments(db, { column, id, deletedBefore });
-        await files.release(db, contentIds);
-        return isLast;
-      };
-      while (!(await inTree(deleteSlice)));
-    }
-    await inTree((db) => deleteFolders(db, id, deletedBefore));
-  });
-
-const lockTree = (db: TenantDb, mode: 'exclusive' | 'shared'): Promise<void> =>
-  lockUntilEnd(db, `document folders ${db.tenantId}`, mode);
-
 /** Makes the errors of an item name its position in the body; an item that does not exist is 422, too. */
 const named =
   (field: string) =>
@@ -185,20 +144,12 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
   };
   const members = underTreeLock(createRecords(folderMember, database), database, 'exclusive');
 
-  const purgeLater = (db: TenantDb, id: string): Promise<unknown> =>
-    jobs.enqueue(
-      db,
-      purgeJob,
-      { tenant_id: db.tenantId, id },
-      { runAt: new Date(Date.now() + TRASH_MS + 60_000) },
-    );
-
   const trashed: Documents = {
     ...documents,
     delete: (caller, id, versions) =>
       database.transaction(caller.tenantId, async (db) => {
         await documents.delete(caller, id, versions);
-        await purgeLater(db, id);
+        await purgeLater(jobs, db, id);
       }),
   };
 
@@ -349,7 +300,7 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
           await emptyFolder(db, caller, id);
         }
         await folders.delete(caller, id, versions);
-        await purgeLater(db, id);
+        await purgeLater(jobs, db, id);
       }),
   };
 };

@@ -3,7 +3,7 @@ import { createFiles } from '../../files/files.ts';
 import { documentUploader, foldersPath } from '../../testing/documents.ts';
 import { withMethods } from '../../testing/records.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
-import { purgeHandler } from './documents.service.ts';
+import { purgeHandler } from './purge.ts';
 
 const tenant = tenantForEachTest();
 const { crm, post, remove } = tenant;

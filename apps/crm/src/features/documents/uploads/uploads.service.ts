@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { JobQueue } from '@tessera/background-work/jobs';
 import type { FileStore } from '@tessera/file-store';
-import { detectType, HttpError, notFound } from '@tessera/http-kit';
+import { detectType, HttpError, notFound, SAMPLE_BYTES } from '@tessera/http-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, TenantDb } from '../../../database.ts';
 import { fileUnavailable } from '../../../files/file-limits.ts';
@@ -31,9 +31,6 @@ export const UPLOAD_MS = 24 * 3_600_000;
 
 /** How many rows of parts are read at a time. */
 const SLICE = 100;
-
-/** How many bytes of a stored file are read to detect its type. */
-const SAMPLE_BYTES = 16 * 1024;
 
 /** Identifies an upload of a caller. */
 export interface UploadAddress {
