@@ -10,7 +10,7 @@ export default {
   // One embedded PostgreSQL a run, started when the first test asks for it.
   globalSetup: '<rootDir>/packages/local-stack/src/jest-setup.ts',
   globalTeardown: '<rootDir>/packages/local-stack/src/jest-teardown.ts',
-  testMatch: ['**/src/**/*.test.ts', '**/infra/containers/*.test.mjs'],
+  testMatch: ['**/src/**/*.test.ts', '**/infra/containers/*.test.mjs', '**/scripts/*.test.mjs'],
   // Those that need more than Node have a configuration of their own below `infra`.
   testPathIgnorePatterns: [
     '/node_modules/',

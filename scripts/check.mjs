@@ -1,9 +1,6 @@
 // `npm run check`: runs everything that CI runs. Each check and each test counts as one; the last line is the
 // total. Each of our own checks is tested with a planted violation.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { bootstrap, root } from './bootstrap.mjs';
 import { benchRuns } from './check-bench.mjs';
 import { documents } from './check-documents.mjs';
@@ -11,11 +8,14 @@ import { fakeAuthentication } from './check-fake-auth.mjs';
 import { fresh } from './check-generated.mjs';
 import { lintRules } from './check-lint-rules.mjs';
 import { noProcessLeft } from './check-processes.mjs';
+import { runTests } from './check-tests.mjs';
 import { tour } from './check-tour.mjs';
 
 let passed = 0;
 let failed = 0;
 const failures = [];
+/** Files of tests that failed first and passed when they ran by themselves. */
+const flaky = [];
 
 const shell = (command, args, variables) =>
   spawnSync(command, args, {
@@ -45,20 +45,12 @@ const check = async (name, run) => {
 
 /** Runs Jest through a script of package.json, with further environment variables, and adds its counts. */
 const tests = (script, variables) => () => {
-  const directory = mkdtempSync(join(tmpdir(), 'tessera-check-'));
-  const report = join(directory, 'jest.json');
-  const command = script === 'test' ? ['test'] : ['run', script];
-  const ended = shell('npm', [...command, '--', '--json', `--outputFile=${report}`], variables);
-  // The script has printed what is missing.
-  if (!existsSync(report)) throw new Error(`${script} did not run any tests.`);
-  const result = JSON.parse(readFileSync(report, 'utf8'));
-  rmSync(directory, { recursive: true });
-  passed += result.numPassedTests;
-  failed += result.numFailedTests + result.numRuntimeErrorTestSuites;
-  if (result.numTotalTests === 0) throw new Error('No test ran.');
-  const left = result.numPendingTests + result.numTodoTests;
-  if (left > 0) throw new Error(`${left} tests were skipped.`);
-  return ended && result.success;
+  const run = runTests(script, (command, args) => shell(command, args, variables));
+  passed += run.totals.passed;
+  failed += run.totals.failed;
+  flaky.push(...run.flaky);
+  if (run.totals.skipped > 0) throw new Error(`${run.totals.skipped} tests were skipped.`);
+  return run.isRight;
 };
 
 bootstrap();
@@ -93,6 +85,7 @@ await check('the containers do what the README says', () => node('infra/verify-c
 await check('docs/deployment.md can be followed', () => node('infra/verify-deployment.mjs'));
 await check('no process is left behind', () => noProcessLeft.since(before));
 
+for (const file of flaky) console.log(`FLAKY, passed when it ran again, must be fixed: ${file}`);
 for (const name of failures) console.log(`FAILED: ${name}`);
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,91 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './bootstrap.mjs';
+import { RUN_AGAIN_AT_MOST, runTests } from './check-tests.mjs';
+
+/** One file of Jest's report: a status for each of its tests. */
+const file = (name, ...statuses) => ({
+  name: join(root, name),
+  status: statuses.length > 0 && !statuses.includes('failed') ? 'passed' : 'failed',
+  assertionResults: statuses.map((status) => ({ status })),
+});
+
+const reportOf = (...testResults) => {
+  const statuses = testResults.flatMap(({ assertionResults }) => assertionResults);
+  const count = (wanted) => statuses.filter(({ status }) => status === wanted).length;
+  return {
+    testResults,
+    numPassedTests: count('passed'),
+    numFailedTests: count('failed'),
+    numPendingTests: count('pending'),
+    numTodoTests: 0,
+    numTotalTests: statuses.length,
+    numRuntimeErrorTestSuites: testResults.filter((one) => one.assertionResults.length === 0)
+      .length,
+    success: testResults.every(({ status }) => status === 'passed'),
+  };
+};
+
+/** Runs a script whose runs end with these reports, and returns the result with the files of each run. */
+const run = (...reports) => {
+  const runs = [];
+  const result = runTests('test', (_, args) => {
+    const report = reports[runs.length];
+    runs.push(args.slice(args.indexOf('--runTestsByPath') + 1 || args.length));
+    const output = args.find((arg) => arg.startsWith('--outputFile='));
+    writeFileSync(output.slice('--outputFile='.length), JSON.stringify(report));
+    return report.success;
+  });
+  return { ...result, runs };
+};
+
+test('Passed tests are counted, and nothing runs twice', () => {
+  const { totals, isRight, flaky, runs } = run(reportOf(file('a', 'passed'), file('b', 'passed')));
+  expect({ totals, isRight, flaky }).toEqual({
+    totals: { passed: 2, failed: 0, skipped: 0 },
+    isRight: true,
+    flaky: [],
+  });
+  expect(runs).toHaveLength(1);
+});
+
+test('A file that fails once is named, and its second run counts', () => {
+  const first = reportOf(file('a', 'passed', 'failed', 'passed'), file('b', 'passed', 'pending'));
+  const { totals, isRight, flaky, runs } = run(
+    first,
+    reportOf(file('a', 'passed', 'passed', 'passed')),
+  );
+  expect(runs[1]).toEqual([join(root, 'a')]);
+  expect({ totals, isRight, flaky }).toEqual({
+    totals: { passed: 4, failed: 0, skipped: 1 },
+    isRight: true,
+    flaky: ['a'],
+  });
+});
+
+test('A file that fails twice is a failure', () => {
+  const broken = reportOf(file('a', 'passed', 'failed'));
+  expect(run(broken, broken)).toMatchObject({
+    totals: { passed: 1, failed: 1 },
+    isRight: false,
+    flaky: [],
+  });
+});
+
+test('A file that cannot be run is a failure', () => {
+  const broken = reportOf(file('a'), file('b', 'passed'));
+  expect(run(broken, reportOf(file('a')))).toMatchObject({
+    totals: { passed: 1, failed: 1 },
+    isRight: false,
+  });
+});
+
+test('Many failed files are not run again', () => {
+  const files = Array.from({ length: RUN_AGAIN_AT_MOST + 1 }, (_, at) => file(`f${at}`, 'failed'));
+  const { totals, isRight, runs } = run(reportOf(...files));
+  expect({ totals, isRight }).toMatchObject({
+    totals: { failed: RUN_AGAIN_AT_MOST + 1 },
+    isRight: false,
+  });
+  expect(runs).toHaveLength(1);
+});
