@@ -14,6 +14,7 @@ import type { Express } from 'express';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
 import { crmErrorExample } from './error-examples.ts';
+import { activityRoutes } from './features/activity/activity.routes.ts';
 import { chatRoutes } from './features/chat/chat.routes.ts';
 import { messageSearchRoutes } from './features/chat/streams/message-search.ts';
 import { streamRoutes } from './features/chat/streams/streams.routes.ts';
@@ -76,6 +77,7 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
 const routesOf = (
   { config, pool, database, chatStreams }: Context,
   {
+    activity,
     chat,
     contacts,
     imports,
@@ -148,6 +150,7 @@ const routesOf = (
   },
   'Document folders': under('/api/crm', folderRoutes(documents, exports)),
   Imports: under('/api/crm', importRoutes({ ...imports, database })),
+  Activity: under('/api/crm', activityRoutes(activity, exports)),
   Settings: under('/api/crm', settingsRoutes(database)),
   Tags: under('/api/crm', tagRoutes(tags)),
   System: under('/api/crm', {

@@ -106,6 +106,11 @@ beforeAll(async () => {
      SELECT tenant_id, gen_random_uuid(), id, 0, 1 FROM tenant_crm.uploads WHERE tenant_id = $1 ORDER BY id LIMIT 1`,
     [tenantId],
   );
+  await admin.query(
+    `INSERT INTO tenant_crm.activities (tenant_id, id, action, resource_type, resource_id, actor_type, user_id, impersonator_id)
+     VALUES ($1, gen_random_uuid(), 'published', 'pages', gen_random_uuid(), 'user', gen_random_uuid(), gen_random_uuid()::text)`,
+    [tenantId],
+  );
   // Only some imports can wait at the same time.
   await admin.query(`UPDATE tenant_crm.imports SET status = 'completed'`);
   await admin.query(CONTENTS_AS_THUMBNAILS, [tenantId]);

@@ -3,6 +3,7 @@ import { createContentWorker } from '@tessera/content-worker';
 import type { Channel } from '@tessera/contracts';
 import { Exports } from '@tessera/http-kit';
 import type { Context } from './context.ts';
+import { type ActivityLog, activity } from './features/activity/activity.kind.ts';
 import { type Chat, createChat } from './features/chat/chat.service.ts';
 import {
   followMessageScan,
@@ -44,6 +45,7 @@ import { createRecords } from './records/records.ts';
 
 /** The services of CRM, one for each feature. */
 export interface Services {
+  readonly activity: ActivityLog;
   readonly chat: Chat;
   readonly contacts: Contacts;
   readonly contactMerges: ContactMerges;
@@ -111,6 +113,7 @@ export const createServices = (context: Context): Services => {
   const senders = new UploadSenders();
   access.onEvent(senderAccessListener({ database, access, senders, logger }));
   return {
+    activity: createRecords(activity, database),
     chat: createChat({ database, files, jobs }),
     contacts: createRecords(contact, database),
     contactMerges: createContactMerges(database),

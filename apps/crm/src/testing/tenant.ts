@@ -7,6 +7,7 @@ type Headers = Readonly<Record<string, string>>;
 /** The tenant of a test. Requests are sent by a user with every permission; `headers` are added to them. */
 export interface TestTenant {
   crm(): TestCrm;
+  tenant(): ReturnType<typeof newTenant>;
   /** Signs in another user of the tenant and returns the headers of their requests. */
   caller(options?: CallerOptions): Headers;
   get(path: string, headers?: Headers): Test;
@@ -41,6 +42,7 @@ export const tenantForEachTest = (
   const withOwn = (headers: Headers) => ({ ...own, ...headers });
   return {
     crm: () => crm,
+    tenant: () => tenant,
     caller,
     get: (path, headers = {}) => crm.http.get(path).set(withOwn(headers)),
     post: (path, body = {}, headers = {}) =>

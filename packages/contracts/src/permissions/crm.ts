@@ -51,6 +51,9 @@ export const crmPermissions = {
   ...record('pages', 'a page', 'pages'),
   'pages.publish': 'Publish and unpublish a page',
 
+  'activity.list': 'See the activity log of CRM',
+  'activity.export': 'Export the activity log of CRM',
+
   'settings.view': 'See the settings of the tenant',
   'settings.update': 'Change the settings of the tenant',
 } as const;

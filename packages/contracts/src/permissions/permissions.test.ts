@@ -141,6 +141,8 @@ describe('the built-in roles', () => {
       'tenant.acme.crm.custom_fields.create',
       'tenant.acme.crm.custom_fields.update',
       'tenant.acme.crm.custom_fields.delete',
+      'tenant.acme.crm.activity.list',
+      'tenant.acme.crm.activity.export',
       'tenant.acme.crm.settings.view',
       'tenant.acme.crm.settings.update',
     ];
@@ -155,11 +157,11 @@ describe('the built-in roles', () => {
     );
   });
 
-  test('a viewer holds exactly the read permissions of CRM, except for settings and imports, and access to the chat', () => {
+  test('a viewer holds exactly the read permissions of CRM, except for settings, imports and the activity log, and access to the chat', () => {
     const reads = ofCrm.filter(
       (name) =>
         name === 'chat.access' ||
-        (/\.(list|view)$/.test(name) && !/^(settings|imports)\./.test(name)),
+        (/\.(list|view)$/.test(name) && !/^(settings|imports|activity)\./.test(name)),
     );
     expect(heldBy('viewer')).toEqual(reads.map((name) => crmPermission('acme', name)));
   });

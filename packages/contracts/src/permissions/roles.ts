@@ -67,6 +67,8 @@ const others: Readonly<Record<Exclude<CrmPermission, ReadPermission | ChangePerm
   'kb_articles.comment': 'member',
   'blog.posts.publish': 'admin',
   'pages.publish': 'admin',
+  'activity.list': 'admin',
+  'activity.export': 'admin',
   'settings.view': 'admin',
   'settings.update': 'admin',
 };
