@@ -108,7 +108,9 @@ export const createAccess = <T extends KindTypes>(
       if (parentKeys.length !== depth) {
         throw new TypeError(`A ${name} is reached through within() with ${depth} keys.`);
       }
-      const [found] = await db.query<{ id: string }>(selectParent(db, caller, parentKeys));
+      const [found] = await db.query<{ id: string }>(selectParent(db, caller, parentKeys), {
+        planOnce: true,
+      });
       if (!found) throw notFound(`The ${parent.kind.name}`);
       const columns = { ...scope.columns, [parent.column]: found.id };
       return { db, scope: { ...scope, columns: columns as ColumnValues<T['row']> } };

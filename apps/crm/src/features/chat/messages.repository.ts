@@ -145,14 +145,17 @@ export const readMessages = async <Row extends { readonly position: number }>(
       ? keptCount('messages', db.tenantId, ['channel_id', channelId])
       : sql`(SELECT count(*)::int FROM (
           SELECT FROM ${messages} WHERE ${listed} LIMIT ${COUNTED + 1}) AS found)`;
-  const found = await db.read<Counted<Row & { readonly position: number | null }>>(sql`
+  const found = await db.read<Counted<Row & { readonly position: number | null }>>(
+    sql`
     SELECT ${totalColumn}, page.* FROM (SELECT ${total} AS ${totalColumn}) AS counted
     LEFT JOIN LATERAL (
       SELECT ${columns} FROM ${messages} WHERE ${listed}
         AND ${before === undefined ? sql`true` : sql`position < ${before}`}
         AND ${after === undefined ? sql`true` : sql`position > ${after}`}
       ORDER BY position ${isForward ? sql`ASC` : sql`DESC`} LIMIT ${perPage + 1}
-    ) AS page ON true`);
+    ) AS page ON true`,
+    { planOnce: filters.length === 0 },
+  );
   const counted = totalOf(found);
   const hits = found.filter(({ position }) => position !== null);
   const rows = hits.slice(0, perPage);

@@ -59,12 +59,15 @@ export const reactionsTo = async (
   userId: string | null,
 ): Promise<ReadonlyMap<string, readonly ReactionCount[]>> => {
   if (messageIds.length === 0) return new Map();
-  const rows = await db.read<ReactionCount & { readonly message_id: string }>(sql`
+  const rows = await db.read<ReactionCount & { readonly message_id: string }>(
+    sql`
     SELECT message_id, emoji, count(*)::int AS count,
       coalesce(bool_or(user_id = ${userId}::uuid), false) AS is_own
     FROM ${Prisma.raw(db.readSchema)}.message_reactions
     WHERE tenant_id = ${db.tenantId}::uuid AND message_id = ANY(${messageIds}::uuid[])
-    GROUP BY message_id, emoji ORDER BY message_id, min(created_at), emoji`);
+    GROUP BY message_id, emoji ORDER BY message_id, min(created_at), emoji`,
+    { planOnce: true },
+  );
   const byMessage = new Map<string, ReactionCount[]>();
   for (const { message_id: id, emoji, count, is_own } of rows) {
     byMessage.set(id, [...(byMessage.get(id) ?? []), { emoji, count, is_own }]);

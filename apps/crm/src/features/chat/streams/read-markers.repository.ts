@@ -37,13 +37,16 @@ export const unreadColumns = (
 /** What a user has not read: in one channel, or in each that they participate in. */
 export const readUnread = (db: TenantDb, userId: string, channelId?: string): Promise<Unread[]> => {
   const inChannel = channelId === undefined ? empty : sql`AND channel_id = ${channelId}::uuid`;
-  return db.query(sql`
+  return db.query(
+    sql`
     SELECT own.channel_id, ${unreadColumns(db, userId, 'tenant_crm')}
     FROM tenant_crm.channel_participants AS own
     JOIN tenant_crm.channels ON channels.tenant_id = ${db.tenantId}::uuid
       AND channels.id = own.channel_id AND channels.deleted_at IS NULL
     WHERE own.tenant_id = ${db.tenantId}::uuid AND own.user_id = ${userId}::uuid ${inChannel}
-    ORDER BY own.channel_id`);
+    ORDER BY own.channel_id`,
+    { planOnce: true },
+  );
 };
 
 /**
