@@ -32,6 +32,8 @@ import { importRoutes } from './features/imports/imports.routes.ts';
 import { leaveRequestRoutes } from './features/leave-requests/leave-requests.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
 import { projectRoutes } from './features/projects/projects.routes.ts';
+import { isPublicReading } from './features/public-reading/paths.ts';
+import { siteRoutes } from './features/public-reading/site.routes.ts';
 import { settingsRoutes } from './features/settings/settings.routes.ts';
 import { storageUsageRoutes } from './features/storage-usage/storage-usage.routes.ts';
 import { tagRoutes } from './features/tags/tags.routes.ts';
@@ -63,6 +65,12 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
       default: { window: MINUTE, address: limits.address, principal: limits.principal },
       service: { window: MINUTE, address: limits.service, principal: 0 },
       link: { window: MINUTE, address: limits.link, principal: 0 },
+      public: {
+        window: MINUTE,
+        address: limits.public,
+        principal: 0,
+        keyed: { limit: limits.publicTenant, key: (req) => `${req.params.tenant}` },
+      },
     },
     store: counters.store,
     // Every API key is counted separately; all tokens of a user are counted together.
@@ -75,7 +83,7 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
 
 /** The routes by tag, in the order of the document. */
 const routesOf = (
-  { config, pool, database, chatStreams }: Context,
+  { access, config, pool, database, chatStreams }: Context,
   {
     activity,
     chat,
@@ -91,6 +99,7 @@ const routesOf = (
     messagingAccounts,
     projects,
     projectMembers,
+    sites,
     tags,
     tasks,
     uploads,
@@ -151,7 +160,8 @@ const routesOf = (
   'Document folders': under('/api/crm', folderRoutes(documents, exports)),
   Imports: under('/api/crm', importRoutes({ ...imports, database })),
   Activity: under('/api/crm', activityRoutes(activity, exports)),
-  Settings: under('/api/crm', settingsRoutes(database)),
+  Settings: under('/api/crm', settingsRoutes(database, access)),
+  'Public reading': siteRoutes(sites, config.publicUrl),
   Tags: under('/api/crm', tagRoutes(tags)),
   System: under('/api/crm', {
     ...accountRoutes(messagingAccounts),
@@ -184,7 +194,7 @@ export const createApp = (
     idempotency: createIdempotency(context.database, context.vault),
     bodyLimit: BODY_LIMIT,
     streamsPerPrincipal: config.streamsPerCaller,
-    cors: { origins: config.corsOrigins, credentials: false },
+    cors: { origins: config.corsOrigins, credentials: false, isOpen: isPublicReading },
     trustedProxies: config.trustedProxies,
     render: renderError,
     isDatabaseUnavailable,

@@ -1,5 +1,11 @@
 import { bool, described, int, list, optional, rawText, uuid, withDefault } from '@tessera/fields';
-import { readSettings, requests, serviceSettings, serviceVariables } from '@tessera/http-kit';
+import {
+  readSettings,
+  requests,
+  serviceSettings,
+  serviceUrl,
+  serviceVariables,
+} from '@tessera/http-kit';
 import { identitySettings, identityVariables } from '@tessera/resource-server';
 import { encryptionKeys, keyList } from '@tessera/vault';
 import { fileSettings, fileVariables } from './config/files.ts';
@@ -35,6 +41,15 @@ const ownVariables = {
   RATE_LIMIT_SERVICE: requests(
     60_000,
     'Requests per minute and address on the routes for services, health and documents.',
+  ),
+  PUBLIC_URL: described(
+    withDefault(serviceUrl(), 'http://localhost:4100'),
+    'The URL at which browsers reach CRM: the base of the links in feeds and sitemaps, except of tenants that have a site of their own.',
+  ),
+  RATE_LIMIT_PUBLIC: requests(300, 'Requests for published content per minute and address.'),
+  RATE_LIMIT_PUBLIC_TENANT: requests(
+    6000,
+    'Requests for the published content of one tenant per minute, of all addresses together.',
   ),
   RATE_LIMIT_LINK: requests(120, 'Downloads by links per minute and address.'),
 } as const;
@@ -105,6 +120,7 @@ export const readConfig = (environment: Environment) => {
       rowSecurity: read.DATABASE_ROW_SECURITY,
     },
     streamsPerCaller: read.STREAMS_PER_CALLER,
+    publicUrl: read.PUBLIC_URL.replace(/\/+$/, ''),
     systemTokens: read.SYSTEM_TOKENS,
     keyEncryptionKeys: sealingKeys(read),
     /** The fake caller; `ignored` if it was configured but is not allowed. */
@@ -115,6 +131,8 @@ export const readConfig = (environment: Environment) => {
       address: read.RATE_LIMIT_ADDRESS,
       service: read.RATE_LIMIT_SERVICE,
       link: read.RATE_LIMIT_LINK,
+      public: read.RATE_LIMIT_PUBLIC,
+      publicTenant: read.RATE_LIMIT_PUBLIC_TENANT,
     },
   };
 };

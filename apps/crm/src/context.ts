@@ -50,6 +50,8 @@ export interface Context {
   /** Where files are kept. */
   readonly fileStore: FileStore;
   readonly observers: readonly RequestHandler[];
+  /** The current time in milliseconds since the epoch, for the expiry of cached data. */
+  clock(): number;
   /** Migrates the database, then starts the background work. */
   start(): Promise<void>;
   /** Stops everything in reverse order. */
@@ -68,7 +70,7 @@ export interface Overrides {
 }
 
 /** Identity authenticates callers, except in local development with fake authentication (decision C16). */
-const accessOf = (config: Config, logger: Logger, clock: Overrides['clock']): Access => {
+const accessOf = (config: Config, logger: Logger, clock: () => number): Access => {
   const { fakeAuth } = config;
   if (typeof fakeAuth === 'object') {
     logger.warn(fakeAuth, 'fake authentication is on: every request is handled as this caller');
@@ -77,13 +79,13 @@ const accessOf = (config: Config, logger: Logger, clock: Overrides['clock']): Ac
   if (fakeAuth === 'ignored') {
     logger.error('CRM_FAKE_AUTH is ignored because APP_ENV is not "local"');
   }
-  return createResourceServer({ ...config, service: 'crm', logger, ...(clock && { clock }) });
+  return createResourceServer({ ...config, service: 'crm', logger, clock });
 };
 
 /** Creates the long-lived dependencies. Nothing connects before `start`. */
 export const createContext = (config: Config, overrides: Overrides = {}): Context => {
   const logger = overrides.logger ?? createLogger('crm', config.logLevel);
-  const { clock, observers = [] } = overrides;
+  const { clock = Date.now, observers = [] } = overrides;
   const database = createDatabase({ ...config.database, redis: config.redis }, logger);
   const counters = createCounters(config.redis, 'crm', logger);
   const access = accessOf(config, logger, clock);
@@ -120,6 +122,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     vault,
     fileStore,
     observers,
+    clock,
 
     async start() {
       await migrate(config.database.directUrl, migrations, logger);

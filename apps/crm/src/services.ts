@@ -34,6 +34,8 @@ import {
 } from './features/messaging-accounts/accounts.kind.ts';
 import { type ProjectMembers, projectMember } from './features/projects/project-members.kind.ts';
 import { type Projects, project } from './features/projects/projects.kind.ts';
+import { ActiveTenants } from './features/public-reading/active-tenants.ts';
+import { createSites, type Sites } from './features/public-reading/sites.service.ts';
 import { createTags, type Tags } from './features/tags/tags.service.ts';
 import { createTasks, type Tasks } from './features/tasks/tasks.service.ts';
 import { type TimeEntries, timeEntry } from './features/time-entries/time-entries.kind.ts';
@@ -60,6 +62,8 @@ export interface Services {
   readonly messagingAccounts: Readonly<Record<Channel, AccountService>>;
   readonly projects: Projects;
   readonly projectMembers: ProjectMembers;
+  /** The public sites of tenants. */
+  readonly sites: Sites;
   readonly tags: Tags;
   readonly tasks: Tasks;
   readonly timeEntries: TimeEntries;
@@ -128,6 +132,11 @@ export const createServices = (context: Context): Services => {
     messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },
     projects,
     projectMembers: createRecords(projectMember, database),
+    sites: createSites({
+      database,
+      access,
+      activeTenants: new ActiveTenants(access, context.clock),
+    }),
     tags: createTags(database),
     tasks: createTasks(database, logger),
     timeEntries: createRecords(timeEntry, database),

@@ -2715,9 +2715,29 @@ export interface paths {
         get: operations["getSettings"];
         /**
          * Update the settings of the tenant
-         * @description Settings that are left out do not change; null restores the default.
+         * @description Settings that are left out do not change; null restores the default. Public reading can be switched on if CRM has a client at identity, which tells it whether the tenant is active.
          */
         put: operations["updateSettings"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/public/{tenant}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the public site of a tenant
+         * @description Public reading needs no authentication and sets no cookies. It is off unless the tenant has switched it on (`PUT /settings`). Unknown and suspended tenants and those that have it off get the same response.
+         */
+        get: operations["getPublicSite"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -4165,6 +4185,13 @@ export interface components {
              */
             role: "manager" | "member" | "viewer";
         };
+        PublicSite: {
+            /** @description The slug of the tenant */
+            slug: string;
+            name: string;
+            /** @description The address of the site for people */
+            url: string;
+        };
         Reaction: {
             /** Format: uuid */
             message_id: string;
@@ -4231,6 +4258,16 @@ export interface components {
             working_week?: number[] | null;
             /** @description How long authors can recall a chat message, in minutes; 0: not at all. */
             message_recall_minutes?: number | null;
+            /** @description Whether anybody can read published articles, posts and pages under `/public/{tenant}`, without authentication. */
+            public_reading?: boolean | null;
+            /** @description The title of feeds. Default: the slug of the tenant. */
+            public_site_name?: string | null;
+            /**
+             * Format: uri
+             * @description The base URL of the site that shows published content. Links in feeds, sitemaps and responses of public reading continue it as they would continue `/public/{tenant}`. Default: CRM itself.
+             * @example https://example.com/page
+             */
+            public_site_url?: string | null;
         };
         SmsAccount: {
             /** Format: uuid */
@@ -4441,6 +4478,16 @@ export interface components {
             working_week: number[];
             /** @description How long authors can recall a chat message, in minutes; 0: not at all. */
             message_recall_minutes: number;
+            /** @description Whether anybody can read published articles, posts and pages under `/public/{tenant}`, without authentication. */
+            public_reading: boolean;
+            /** @description The title of feeds. Default: the slug of the tenant. */
+            public_site_name: string | null;
+            /**
+             * Format: uri
+             * @description The base URL of the site that shows published content. Links in feeds, sitemaps and responses of public reading continue it as they would continue `/public/{tenant}`. Default: CRM itself.
+             * @example https://example.com/page
+             */
+            public_site_url: string | null;
             /**
              * Format: date-time
              * @description Null if no setting was ever changed.
@@ -6219,7 +6266,7 @@ export interface components {
         "If-Match": string;
         /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
         "If-None-Match": string;
-        /** @description A time. The response is 304 if the file has not changed since then (RFC 9110 section 13.1.3). */
+        /** @description A time. The response is 304 if nothing has changed since then (RFC 9110 section 13.1.3). */
         "If-Modified-Since": string;
         /** @description A time. The response is 412 if the file has changed since then (RFC 9110 section 13.1.4). */
         "If-Unmodified-Since": string;
@@ -6284,7 +6331,7 @@ export interface components {
         "Accept-Ranges": string;
         /** @description The position of these bytes, and the size of the file (RFC 9110 section 14.4). */
         "Content-Range": string;
-        /** @description The time of the last change of the file. */
+        /** @description The time of the last change of the file or record. */
         "Last-Modified": string;
         /** @description Seconds to wait before the next attempt. */
         "Retry-After": string;
@@ -10181,7 +10228,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description A time. The response is 304 if the file has not changed since then (RFC 9110 section 13.1.3). */
+                /** @description A time. The response is 304 if nothing has changed since then (RFC 9110 section 13.1.3). */
                 "If-Modified-Since"?: components["parameters"]["If-Modified-Since"];
                 /** @description A time. The response is 412 if the file has changed since then (RFC 9110 section 13.1.4). */
                 "If-Unmodified-Since"?: components["parameters"]["If-Unmodified-Since"];
@@ -15585,7 +15632,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description A time. The response is 304 if the file has not changed since then (RFC 9110 section 13.1.3). */
+                /** @description A time. The response is 304 if nothing has changed since then (RFC 9110 section 13.1.3). */
                 "If-Modified-Since"?: components["parameters"]["If-Modified-Since"];
                 /** @description A time. The response is 412 if the file has changed since then (RFC 9110 section 13.1.4). */
                 "If-Unmodified-Since"?: components["parameters"]["If-Unmodified-Since"];
@@ -15678,7 +15725,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description A time. The response is 304 if the file has not changed since then (RFC 9110 section 13.1.3). */
+                /** @description A time. The response is 304 if nothing has changed since then (RFC 9110 section 13.1.3). */
                 "If-Modified-Since"?: components["parameters"]["If-Modified-Since"];
                 /** @description A time. The response is 412 if the file has changed since then (RFC 9110 section 13.1.4). */
                 "If-Unmodified-Since"?: components["parameters"]["If-Unmodified-Since"];
@@ -15784,7 +15831,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description A time. The response is 304 if the file has not changed since then (RFC 9110 section 13.1.3). */
+                /** @description A time. The response is 304 if nothing has changed since then (RFC 9110 section 13.1.3). */
                 "If-Modified-Since"?: components["parameters"]["If-Modified-Since"];
                 /** @description A time. The response is 412 if the file has changed since then (RFC 9110 section 13.1.4). */
                 "If-Unmodified-Since"?: components["parameters"]["If-Unmodified-Since"];
@@ -16582,7 +16629,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description A time. The response is 304 if the file has not changed since then (RFC 9110 section 13.1.3). */
+                /** @description A time. The response is 304 if nothing has changed since then (RFC 9110 section 13.1.3). */
                 "If-Modified-Since"?: components["parameters"]["If-Modified-Since"];
                 /** @description A time. The response is 412 if the file has changed since then (RFC 9110 section 13.1.4). */
                 "If-Unmodified-Since"?: components["parameters"]["If-Unmodified-Since"];
@@ -18269,6 +18316,75 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    getPublicSite: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description A time. The response is 304 if nothing has changed since then (RFC 9110 section 13.1.3). */
+                "If-Modified-Since"?: components["parameters"]["If-Modified-Since"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                tenant: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["PublicSite"];
+                    };
+                };
+            };
+            /** @description The client has the current version */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description There is no such published record, or the tenant has no public site */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     listTags: {

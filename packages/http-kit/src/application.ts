@@ -8,7 +8,7 @@ import type { DocumentOptions } from './openapi/options.ts';
 import { rejectInvalidRequests } from './parser-errors.ts';
 import { reference } from './reference.ts';
 import type { RouteGroups } from './route.ts';
-import { crossOrigin, securityHeaders } from './security.ts';
+import { type CrossOrigin, crossOrigin, securityHeaders } from './security.ts';
 
 export interface ApplicationOptions<Caller> extends MountOptions<Caller>, ErrorHandlerOptions {
   readonly groups: RouteGroups;
@@ -23,7 +23,7 @@ export interface ApplicationOptions<Caller> extends MountOptions<Caller>, ErrorH
    * right.
    */
   readonly trustedProxies: number;
-  readonly cors: { readonly origins: readonly string[]; readonly credentials: boolean };
+  readonly cors: CrossOrigin;
   /** Called for every request before it is routed; tests use them to check responses against the document. */
   readonly observers: readonly RequestHandler[];
 }

@@ -23,7 +23,7 @@ export const requestHeaders = {
   'If-Modified-Since': {
     field: rawText(100),
     description:
-      'A time. The response is 304 if the file has not changed since then (RFC 9110 section 13.1.3).',
+      'A time. The response is 304 if nothing has changed since then (RFC 9110 section 13.1.3).',
   },
   'If-Unmodified-Since': {
     field: rawText(100),
@@ -163,7 +163,7 @@ export const responseHeaders = {
   },
   'Last-Modified': {
     field: rawText(100),
-    description: 'The time of the last change of the file.',
+    description: 'The time of the last change of the file or record.',
   },
   'Retry-After': {
     field: matching(/^[0-9]+$/, 'a number of seconds', 10),

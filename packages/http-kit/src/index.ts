@@ -49,6 +49,7 @@ export {
   type ListExportOptions,
   listExports,
 } from './exports/list-export.ts';
+export { isKnown, type Validators } from './files/conditions.ts';
 export { mediaTypeOf, SAMPLE_BYTES } from './files/content-type.ts';
 export { detectType } from './files/detect-type.ts';
 export {

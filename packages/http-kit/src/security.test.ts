@@ -74,6 +74,37 @@ describe('browsers of other origins', () => {
     });
   });
 
+  test('open paths are the same for every origin, without credentials, and other paths are not open', async () => {
+    const partly = appOf(
+      { Things: things },
+      {},
+      crossOrigin(
+        { origins: [ours], credentials: true, isOpen: (path) => path === '/things' },
+        unlimited,
+      ),
+    );
+    for (const origin of ['https://evil.example', ours]) {
+      const { headers } = await request(partly)
+        .get('/things')
+        .set({ origin, authorization: everything })
+        .expect(200);
+      expect(headers['access-control-allow-origin']).toBe('*');
+      expect(headers['access-control-expose-headers']).toContain('ETag');
+      expect([headers['access-control-allow-credentials'], headers.vary]).toEqual([
+        undefined,
+        undefined,
+      ]);
+    }
+    const asked = { origin: 'https://evil.example', 'access-control-request-method': 'GET' };
+    const open = await request(partly).options('/things').set(asked).expect(204);
+    expect(open.headers).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'GET,HEAD',
+    });
+    const closed = await request(partly).get('/others').set(asked);
+    expect(closed.headers['access-control-allow-origin']).toBeUndefined();
+  });
+
   test('a preflight request from any other origin gets no CORS headers', async () => {
     const { headers } = await preflight('https://evil.example').expect(204);
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);

@@ -44,6 +44,8 @@ export interface CrossOrigin {
   readonly origins: readonly string[];
   /** Whether requests from these origins may include cookies. */
   readonly credentials: boolean;
+  /** Paths that scripts of every origin may read, without credentials; by default none. */
+  isOpen?(path: string): boolean;
 }
 
 /** Every header that the API describes: some of them a browser exposes anyway. */
@@ -51,12 +53,19 @@ const EXPOSED = Object.keys(responseHeaders);
 
 /**
  * Allows cross-origin requests from exactly these origins, and exposes the headers that clients need. `limit`
- * counts preflight requests, which do not reach a route.
+ * counts preflight requests, which do not reach a route. Responses of open paths are the same for every origin, so that
+ * shared caches need only one of them.
  */
 export const crossOrigin = (
-  { origins, credentials }: CrossOrigin,
+  { origins, credentials, isOpen = () => false }: CrossOrigin,
   limit: RequestHandler,
 ): RequestHandler => {
+  const toEveryOrigin = cors({
+    origin: '*',
+    methods: ['GET', 'HEAD'],
+    exposedHeaders: [...EXPOSED],
+    maxAge: 600,
+  });
   const toBrowsers = cors({
     origin: [...origins],
     credentials,
@@ -66,14 +75,16 @@ export const crossOrigin = (
   });
   const allowed: ReadonlySet<string | undefined> = new Set(origins);
   return (req, res, next) => {
+    const isForAll = isOpen(req.path);
     // A cache must not serve the response for one origin to another.
-    if (allowed.size > 0) res.vary('Origin');
+    if (allowed.size > 0 && !isForAll) res.vary('Origin');
     // `cors` treats every OPTIONS request as a preflight; others ask a route for its methods.
     const isPreflight = req.headers['access-control-request-method'] !== undefined;
-    if (!allowed.has(req.headers.origin)) next();
-    else if (req.method !== 'OPTIONS') toBrowsers(req, res, next);
+    const answer = isForAll ? toEveryOrigin : toBrowsers;
+    if (!isForAll && !allowed.has(req.headers.origin)) next();
+    else if (req.method !== 'OPTIONS') answer(req, res, next);
     else if (isPreflight)
-      limit(req, res, (error) => (error ? next(error) : toBrowsers(req, res, next)));
+      limit(req, res, (error) => (error ? next(error) : answer(req, res, next)));
     else next();
   };
 };

@@ -4391,7 +4391,7 @@ export interface components {
         "If-Match": string;
         /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
         "If-None-Match": string;
-        /** @description A time. The response is 304 if the file has not changed since then (RFC 9110 section 13.1.3). */
+        /** @description A time. The response is 304 if nothing has changed since then (RFC 9110 section 13.1.3). */
         "If-Modified-Since": string;
         /** @description A time. The response is 412 if the file has changed since then (RFC 9110 section 13.1.4). */
         "If-Unmodified-Since": string;
@@ -4456,7 +4456,7 @@ export interface components {
         "Accept-Ranges": string;
         /** @description The position of these bytes, and the size of the file (RFC 9110 section 14.4). */
         "Content-Range": string;
-        /** @description The time of the last change of the file. */
+        /** @description The time of the last change of the file or record. */
         "Last-Modified": string;
         /** @description Seconds to wait before the next attempt. */
         "Retry-After": string;

@@ -19,6 +19,14 @@ export type CurrentRights<Permission extends string = string> =
   /** Identity did not answer, or the service has no client there. The error is for the caller of the service. */
   | { readonly state: 'unknown'; readonly error: HttpError };
 
+/** Whether a tenant is served now. */
+export type CurrentTenant =
+  | { readonly state: 'active'; readonly slug: string }
+  /** Unknown, suspended or deleted. */
+  | { readonly state: 'inactive' }
+  /** Identity did not answer, or the service has no client there. The error is for the caller of the service. */
+  | { readonly state: 'unknown'; readonly error: HttpError };
+
 export interface AbsentPrincipalsOptions extends Omit<RightsCacheOptions, 'fetch'> {
   readonly identity: Pick<IdentityClient, 'clientToken' | 'rights'>;
   /** The service's own client; undefined if it has none. */
@@ -29,8 +37,10 @@ export interface AbsentPrincipalsOptions extends Omit<RightsCacheOptions, 'fetch
 export class AbsentPrincipals {
   /** Undefined if the service has no client. */
   readonly #cache: RightsCache | undefined;
+  readonly #clientId: string;
 
   constructor({ identity, client, ...options }: AbsentPrincipalsOptions) {
+    this.#clientId = client?.id ?? '';
     if (!client) return;
     const tokens = new ClientTokens({ client, identity, clock: options.clock });
     this.#cache = new RightsCache({
@@ -52,6 +62,12 @@ export class AbsentPrincipals {
     if (impersonator.state === 'unknown') return impersonator;
     const isAdmin = impersonator.state === 'active' && impersonator.caller.isSystemAdmin;
     return isAdmin ? rights : { state: 'inactive' };
+  }
+
+  /** Asks what the service's own client may do in the tenant: a client can act in every active tenant. */
+  async tenantOf(tenantId: string): Promise<CurrentTenant> {
+    const rights = await this.#ask({ tenantId, id: this.#clientId, type: 'client' });
+    return rights.state === 'active' ? { state: 'active', slug: rights.caller.tenantSlug } : rights;
   }
 
   async #ask(principal: AbsentPrincipal): Promise<CurrentRights> {

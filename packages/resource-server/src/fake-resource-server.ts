@@ -56,6 +56,8 @@ export const createFakeResourceServer = <Permission extends string = string>(
       });
       return { state: 'active', caller };
     },
+    tenantOf: async (id) =>
+      id === tenantId ? { state: 'active', slug: tenant.slug } : { state: 'inactive' },
     start: async () => undefined,
     stop: async () => undefined,
   };

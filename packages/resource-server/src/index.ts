@@ -1,4 +1,4 @@
-export type { AbsentActor, CurrentRights } from './absent-principals.ts';
+export type { AbsentActor, CurrentRights, CurrentTenant } from './absent-principals.ts';
 export { type Caller, GatedCaller, requireUser } from './caller.ts';
 export { clientNotConfigured, identityUnavailable, invalidToken, scopeDenied } from './errors.ts';
 export { createFakeResourceServer, type FakeCaller } from './fake-resource-server.ts';

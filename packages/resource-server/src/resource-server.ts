@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { eventTypes, type IdentityEvent, parseEvent } from '@tessera/contracts';
 import { type Consumption, consume } from '@tessera/event-bus';
 import type { Gate, Logger } from '@tessera/http-kit';
-import { type AbsentActor, AbsentPrincipals, type CurrentRights } from './absent-principals.ts';
+import {
+  type AbsentActor,
+  AbsentPrincipals,
+  type CurrentRights,
+  type CurrentTenant,
+} from './absent-principals.ts';
 import type { GatedCaller } from './caller.ts';
 import { CallerWatches } from './caller-watches.ts';
 import { applyEvent } from './events.ts';
@@ -43,13 +48,18 @@ export interface ResourceServer<Permission extends string = string> {
    * it again after a fault, what a listener does must be harmless if repeated (decision E3).
    */
   onEvent(listener: (event: IdentityEvent) => void): void;
-  /** Whether the service has a client at identity, which `rightsOf` requires. */
+  /** Whether the service has a client at identity, which `rightsOf` and `tenantOf` require. */
   readonly canAskRights: boolean;
   /**
    * What a principal may do now who is not present, such as the creator of an expiring link or the sender of an import.
    * Cached as callers are, and invalidated by the same events. `unknown` must not be treated as allowed.
    */
   rightsOf(actor: AbsentActor): Promise<CurrentRights<Permission>>;
+  /**
+   * Whether a tenant is active now, and its slug; for what is served without a caller. Cached and invalidated as
+   * `rightsOf`, which it requires the same client for. `unknown` must not be treated as active.
+   */
+  tenantOf(tenantId: string): Promise<CurrentTenant>;
   /** Starts to consume events; succeeds even if the broker or identity is unavailable. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -143,6 +153,7 @@ export const createResourceServer = <Permission extends string = string>(
     onEvent: (listener) => void listeners.push(listener),
     canAskRights: identity.client !== undefined,
     rightsOf: (actor) => absent.rightsOf(actor) as Promise<CurrentRights<Permission>>,
+    tenantOf: (tenantId) => absent.tenantOf(tenantId),
     async start() {
       if (kafkaBrokers.length > 0) consumption = consumeEvents();
       // No event reports what changes while the broker is unavailable.

@@ -71,6 +71,8 @@ export const testEnvironment = (
   RATE_LIMIT_ADDRESS: '0',
   RATE_LIMIT_SERVICE: '0',
   RATE_LIMIT_LINK: '0',
+  RATE_LIMIT_PUBLIC: '0',
+  RATE_LIMIT_PUBLIC_TENANT: '0',
 });
 
 const crmPermissionNames = Object.keys(crmPermissions) as CrmPermission[];

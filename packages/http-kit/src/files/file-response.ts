@@ -35,6 +35,8 @@ export interface ServedFile {
    * `attachment`.
    */
   readonly disposition?: 'attachment' | 'inline';
+  /** The value of `Cache-Control`. Default: `private, no-cache`. */
+  readonly cacheControl?: string;
   /**
    * Opens the content, or a range of it. Called at most once, and not for HEAD and 304. Must reject if the
    * content cannot be read: a later error of the stream cuts the response off.

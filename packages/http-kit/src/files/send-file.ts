@@ -47,8 +47,9 @@ const exactly = (size: number): Transform => {
 };
 
 /** The headers that are sent with and without the content. */
-const describe = (res: Response, { lastModified }: ServedFile, etag: string): void => {
-  res.set({ ETag: etag, 'Accept-Ranges': 'bytes', 'Cache-Control': 'private, no-cache' });
+const describe = (res: Response, file: ServedFile, etag: string): void => {
+  const { lastModified, cacheControl = 'private, no-cache' } = file;
+  res.set({ ETag: etag, 'Accept-Ranges': 'bytes', 'Cache-Control': cacheControl });
   if (lastModified) res.set('Last-Modified', lastModified.toUTCString());
 };
 

@@ -71,6 +71,8 @@ export class IdentityStandIn {
   /** Who belongs to which tenant, present or not. */
   readonly #members = new Map<string, Principal>();
   readonly #clientTokens = new Set<string>();
+  /** The tenants that `suspend` suspended. */
+  readonly #suspended = new Set<string>();
   readonly #interceptors = new Map<string, Interceptor>();
   readonly #requests: IncomingMessage[] = [];
   /** The number of connections that were opened. */
@@ -163,6 +165,12 @@ export class IdentityStandIn {
     this.#members.delete(keyOf(principal.tenant_id, principal.id));
   }
 
+  /** Suspends a tenant, or activates it again. */
+  suspend(tenantId: string, isSuspended = true): void {
+    if (isSuspended) this.#suspended.add(tenantId);
+    else this.#suspended.delete(tenantId);
+  }
+
   /** Ends all tokens of the services' client. */
   endClientTokens(): void {
     this.#clientTokens.clear();
@@ -220,11 +228,15 @@ export class IdentityStandIn {
     const id = query.get('id') ?? '';
     const type = query.get('type');
     const token = query.get('token_id');
-    const known = this.#members.get(keyOf(tenantId, id)) ?? this.#members.get(keyOf(null, id));
+    const isService = type === 'client' && id === STAND_IN_CLIENT.id;
+    const known = isService
+      ? createPrincipal({ id, type: 'client', tenant_id: null, tenants: [] })
+      : (this.#members.get(keyOf(tenantId, id)) ?? this.#members.get(keyOf(null, id)));
     const tenant =
       known?.tenants.find((one) => one.id === tenantId) ??
-      [this.acme, this.globex].find((one) => one.id === tenantId && type === 'client');
-    const isHere = known?.type === type && tenant?.is_active === true;
+      this.#tenants().find((one) => one.id === tenantId && type === 'client');
+    const isActive = tenant?.is_active === true && !this.#suspended.has(tenantId);
+    const isHere = known?.type === type && isActive;
     const hasToken =
       token === null || [...this.#people.values()].some((one) => one.token_id === token);
     if (!known || !tenant || !isHere || !hasToken) {
@@ -243,6 +255,11 @@ export class IdentityStandIn {
     };
     const limits = token !== null && known.scopes ? { scopes: known.scopes } : {};
     return json(200, { success: true, data: Object.assign(data, limits) });
+  }
+
+  /** Every tenant that somebody belongs to. */
+  #tenants(): Principal['tenants'][number][] {
+    return [this.acme, this.globex, ...[...this.#members.values()].flatMap((one) => one.tenants)];
   }
 
   #policiesOf({ tenant_id, id }: Principal): Reply {

@@ -45,6 +45,14 @@ const select = (db: TenantDb, lock: Prisma.Sql): Promise<Row[]> =>
 export const findSettings = async (db: TenantDb): Promise<VersionedSettings> =>
   present((await select(db, Prisma.empty))[0]);
 
+/** What a change of settings needs besides the values. */
+export interface ChangeOptions {
+  /** The slug of the tenant, which public reading is found by. */
+  readonly slug: string;
+  /** The versions that the caller accepts; any version if undefined. */
+  readonly versions?: readonly number[] | undefined;
+}
+
 /**
  * Changes the given settings; null restores the default. Without any, the version does not change. 412 if the
  * settings have none of the `versions`.
@@ -52,7 +60,7 @@ export const findSettings = async (db: TenantDb): Promise<VersionedSettings> =>
 export const updateSettings = (
   db: TenantDb,
   change: SettingsChange,
-  versions?: readonly number[],
+  { slug, versions }: ChangeOptions,
 ): Promise<VersionedSettings> =>
   db.transaction(async (transaction) => {
     const given = Object.entries(change).filter(([, value]) => value !== undefined);
@@ -67,10 +75,12 @@ export const updateSettings = (
     if (given.length === 0) return current;
     const values = Object.fromEntries(given.filter(([, value]) => value !== null));
     const restored = given.filter(([, value]) => value === null).map(([name]) => name);
+    const { public_reading = current.settings.public_reading } = change;
+    const isPublic = public_reading === true;
     const [row] = await transaction.query<Row>(sql`
       UPDATE tenant_crm.tenant_settings
       SET settings = (settings || ${JSON.stringify(values)}::jsonb) - ${restored}::text[],
-        version = version + 1, updated_at = ${new Date()}
+        public_slug = ${isPublic ? slug : null}, version = version + 1, updated_at = ${new Date()}
       WHERE tenant_id = ${db.tenantId}::uuid
       RETURNING settings, version, updated_at`);
     return present(row);

@@ -1,4 +1,5 @@
 import { empty, type RouteTable } from '@tessera/http-kit';
+import { clientNotConfigured, type ResourceServer } from '@tessera/resource-server';
 import type { Database } from '../../database.ts';
 import { record, route } from '../../http.ts';
 import { acceptedVersions, changeProblems, tagged } from '../../records/versions.ts';
@@ -9,7 +10,10 @@ const answerOf = ({ settings, updatedAt }: VersionedSettings) => ({
   data: { ...settings, updated_at: updatedAt },
 });
 
-export const settingsRoutes = (database: Database): RouteTable => ({
+export const settingsRoutes = (
+  database: Database,
+  access: Pick<ResourceServer, 'canAskRights'>,
+): RouteTable => ({
   getSettings: route({
     method: 'get',
     path: '/settings',
@@ -33,7 +37,8 @@ export const settingsRoutes = (database: Database): RouteTable => ({
     permission: 'settings.update',
     resource: 'settings',
     summary: 'Update the settings of the tenant',
-    description: 'Settings that are left out do not change; null restores the default.',
+    description:
+      'Settings that are left out do not change; null restores the default. Public reading can be switched on if CRM has a client at identity, which tells it whether the tenant is active.',
     body: SettingsInput,
     responses: { 200: record(TenantSettings) },
     requestHeaders: ['If-Match'],
@@ -41,7 +46,11 @@ export const settingsRoutes = (database: Database): RouteTable => ({
     problems: changeProblems,
     handler: async ({ caller, body, req, reply }) => {
       const versions = acceptedVersions(req.get('If-Match'));
-      const changed = await updateSettings(database.forTenant(caller.tenantId), body, versions);
+      if (body.public_reading && !access.canAskRights) throw clientNotConfigured();
+      const changed = await updateSettings(database.forTenant(caller.tenantId), body, {
+        slug: caller.tenantSlug,
+        versions,
+      });
       return reply(200, answerOf(changed), tagged(changed));
     },
   }),

@@ -4,15 +4,18 @@ import { readSettings } from './settings.service.ts';
 const { crm, caller, get, put } = tenantForEachTest();
 const path = '/api/crm/settings';
 const WEEK = [1, 2, 3, 4, 5];
+const defaults = {
+  working_week: WEEK,
+  message_recall_minutes: 15,
+  public_reading: false,
+  public_site_url: null,
+  public_site_name: null,
+};
 
 describe('Settings of a tenant', () => {
   test('have their defaults until one is changed', async () => {
     const { body, headers } = await get(path).expect(200);
-    expect(body.data).toEqual({
-      working_week: WEEK,
-      message_recall_minutes: 15,
-      updated_at: null,
-    });
+    expect(body.data).toEqual({ ...defaults, updated_at: null });
     await get(path, { 'If-None-Match': headers.etag as string }).expect(304);
   });
 
@@ -20,8 +23,8 @@ describe('Settings of a tenant', () => {
     const before = await get(path);
     const { body, headers } = await put(path, { working_week: [7, 1, 2, 3, 4] }).expect(200);
     expect(body.data).toEqual({
+      ...defaults,
       working_week: [7, 1, 2, 3, 4],
-      message_recall_minutes: 15,
       updated_at: expect.stringMatching(/Z$/),
     });
     expect(headers.etag).not.toBe(before.headers.etag);
@@ -73,10 +76,7 @@ describe('Settings of a tenant', () => {
       'SELECT tenant_id FROM tenant_crm.tenant_settings WHERE settings @> \'{"working_week": [6, 7]}\'',
     );
     const db = crm().context.database.forTenant(rows[0].tenant_id);
-    expect(await db.transaction(readSettings)).toEqual({
-      working_week: [6, 7],
-      message_recall_minutes: 15,
-    });
+    expect(await db.transaction(readSettings)).toEqual({ ...defaults, working_week: [6, 7] });
   });
 
   test('whose stored value no longer validates have their default', async () => {
