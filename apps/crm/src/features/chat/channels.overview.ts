@@ -60,8 +60,7 @@ export const readOverviews = async (
     (table) => Prisma.raw(`${db.readSchema}.${table}`),
   );
   const tenant = sql`tenant_id = ${db.tenantId}::uuid`;
-  const rows = await db.read<Row>(
-    sql`
+  const rows = await db.read<Row>(sql`
     SELECT channels.id AS channel_id,
       own.role, own.unread_count, own.mention_count,
       CASE WHEN channels.kind = 'direct' THEN ARRAY(
@@ -82,9 +81,7 @@ export const readOverviews = async (
       WHERE newest.${tenant} AND newest.channel_id = channels.id AND newest.deleted_at IS NULL
       ORDER BY newest.position DESC LIMIT 1
     ) AS last ON true
-    WHERE channels.${tenant} AND channels.id = ANY(${channelIds}::uuid[])`,
-    { planOnce: true },
-  );
+    WHERE channels.${tenant} AND channels.id = ANY(${channelIds}::uuid[])`);
   return new Map(
     rows.map((row) => {
       const { channel_id: id, role, unread_count, mention_count, user_ids } = row;
