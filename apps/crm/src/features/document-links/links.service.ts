@@ -1,7 +1,8 @@
 import { HttpError, invalidField, notFound, type ServedFile } from '@tessera/http-kit';
-import { clientNotConfigured, type ResourceServer } from '@tessera/resource-server';
+import { clientNotConfigured } from '@tessera/resource-server';
+import { heldRights, type RightsSource } from '../../absent-callers/current-rights.ts';
 import type { Database } from '../../database.ts';
-import type { Caller, CrmPermission } from '../../http.ts';
+import type { Caller } from '../../http.ts';
 import type { AnswerOf } from '../../records/kind.ts';
 import { isSecretOf, newSecret, tokenFormat } from '../../records/record-tokens.ts';
 import { createRecords, type Versioned } from '../../records/records.ts';
@@ -41,7 +42,7 @@ export interface LinkService {
 interface Dependencies {
   readonly database: Database;
   readonly documents: Pick<DocumentService, 'download' | 'versions'>;
-  readonly access: Pick<ResourceServer<CrmPermission>, 'canAskRights' | 'rightsOf'>;
+  readonly access: RightsSource;
 }
 
 /** The tokens in the addresses of links. */
@@ -91,9 +92,9 @@ export const createLinks = ({ database, documents, access }: Dependencies): Link
       const isGenuine = isSecretOf(secret, link?.token_hash);
       if (!link || !isGenuine || link.expires_at.getTime() <= Date.now()) throw noLink();
       const { user_id: id, user_type: type, key_id: tokenId } = link;
-      const rights = await access.rightsOf({ tenantId, id, type, tokenId });
+      const rights = await heldRights(access, { tenantId, id, type, tokenId }, ['documents.view']);
       if (rights.state === 'unknown') throw rights.error;
-      if (rights.state === 'inactive' || !rights.caller.can('documents.view')) throw noLink();
+      if (rights.state === 'lost') throw noLink();
       const number = link.version_number ?? undefined;
       return documents.download(rights.caller, link.document_id, number).catch((error: unknown) => {
         throw hasEnded(error) ? noLink() : error;

@@ -13,12 +13,12 @@ import {
   uuid,
 } from '@tessera/fields';
 import { HttpError } from '@tessera/http-kit';
+import { principalOf, type StoredPrincipal } from '../../absent-callers/stored-principal.ts';
 import { equals, timeSort } from '../../records/filters.ts';
 import { answerOf, declareKind, type TypesOf } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { hidden, hiddenJson } from '../../records/row.ts';
 import { delimiters, encodings } from './csv.ts';
-import { type ImportPrincipal, principalOf } from './import-caller.ts';
 import { hasEnded, importStatuses } from './import-status.ts';
 import { deleteFailures } from './imports.repository.ts';
 
@@ -70,7 +70,7 @@ export const importKind = declareKind({
   create: named('ImportInput', ImportInput),
   update: shape({}),
   answer: Import,
-  hidden: { principal: hiddenJson<ImportPrincipal>(), header: hidden<readonly string[]>() },
+  hidden: { principal: hiddenJson<StoredPrincipal>(), header: hidden<readonly string[]>() },
   sort: { created_at: timeSort.created_at },
   defaultSort: '-created_at',
   filters: {

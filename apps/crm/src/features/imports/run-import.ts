@@ -3,11 +3,12 @@ import { defineJob, handleJob, type JobHandler, type JobRun } from '@tessera/bac
 import { TransactionTimeout } from '@tessera/database-kit';
 import { shape, uuid } from '@tessera/fields';
 import type { Logger } from '@tessera/http-kit';
+import type { RightsSource } from '../../absent-callers/current-rights.ts';
+import { callerOf } from '../../absent-callers/stored-principal.ts';
 import type { Database, TenantDb } from '../../database.ts';
 import { dryRun } from '../../records/savepoint.ts';
 import { assignColumns, type RowResult, rowReader } from './columns.ts';
 import { readRows, UnreadableFile } from './csv.ts';
-import { importCaller } from './import-caller.ts';
 import { hasEnded } from './import-status.ts';
 import type { ImportRow } from './imports.kind.ts';
 import {
@@ -25,12 +26,7 @@ import {
 } from './imports.repository.ts';
 import { saveRows, type ValidRow } from './save-rows.ts';
 import { SeenValues } from './seen-values.ts';
-import {
-  importPermissions,
-  LOST_RIGHTS,
-  SenderCheck,
-  type SenderRightsSource,
-} from './sender-rights.ts';
+import { importPermissions, LOST_RIGHTS, SenderCheck } from './sender-rights.ts';
 import { type ImportTarget, importTargets } from './targets.ts';
 
 /** How many rows one transaction saves, and about how many characters. */
@@ -218,7 +214,7 @@ class ImportRun {
 
   #destination(db: TenantDb) {
     const { duplicates } = this.#import;
-    const caller = importCaller(db.tenantId, this.#import, importPermissions(this.#import));
+    const caller = callerOf(db.tenantId, this.#import, importPermissions(this.#import));
     return { db, caller, target: this.#target, duplicates, dryRunValues: this.#dryRunValues };
   }
 }
@@ -232,7 +228,7 @@ const invalidData = (error: unknown): string | undefined => {
 
 interface Dependencies {
   readonly database: Pick<Database, 'forTenant'>;
-  readonly access: SenderRightsSource;
+  readonly access: RightsSource;
   readonly logger: Logger;
   /** How many rows with errors an import may have. */
   readonly maxFailures?: number;

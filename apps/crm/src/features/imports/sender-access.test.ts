@@ -7,8 +7,8 @@ import {
   refusal,
   startEvents,
 } from '@tessera/resource-server/testing';
+import { endsAccess } from '../../absent-callers/access-events.ts';
 import { startCrm, type TestCrm } from '../../testing/crm.ts';
-import { endsAccess } from './sender-access.ts';
 
 let events: EventSource;
 let crm: TestCrm;

@@ -1,16 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JobRun } from '@tessera/background-work/jobs';
 import type { CrmPermission } from '@tessera/contracts';
-import type { HttpError, Logger } from '@tessera/http-kit';
-import type { CurrentRights, ResourceServer } from '@tessera/resource-server';
+import type { Logger } from '@tessera/http-kit';
+import {
+  actorFor,
+  type HeldRights,
+  heldRights,
+  type RightsSource,
+} from '../../absent-callers/current-rights.ts';
 import type { TenantDb } from '../../database.ts';
 import { hasEnded } from './import-status.ts';
 import type { ImportRow } from './imports.kind.ts';
 import { findImport } from './imports.repository.ts';
 import { importTargets } from './targets.ts';
-
-/** How CRM learns the rights of senders. */
-export type SenderRightsSource = Pick<ResourceServer<CrmPermission>, 'canAskRights' | 'rightsOf'>;
 
 /**
  * How long a response of identity holds, in milliseconds. It may have been cached for 15 seconds: no more than a minute
@@ -35,29 +37,22 @@ export const importPermissions = ({
 type CheckedImport = Pick<ImportRow, 'id' | 'principal' | 'resource' | 'duplicates'>;
 
 /** Whether the sender of an import still has the permissions that it needs. */
-export const senderRights = async (
-  access: SenderRightsSource,
+export const senderRights = (
+  access: RightsSource,
   tenantId: string,
   found: CheckedImport,
-): Promise<'kept' | 'lost' | { readonly unknown: HttpError }> => {
-  const { id, type, token_id: tokenId, impersonator_id: impersonatorId } = found.principal;
-  const asked = { tenantId, id, type, tokenId, impersonatorId };
-  const rights: CurrentRights<CrmPermission> = await access.rightsOf(asked);
-  if (rights.state === 'unknown') return { unknown: rights.error };
-  const isAllowed =
-    rights.state === 'active' && importPermissions(found).every((one) => rights.caller.can(one));
-  return isAllowed ? 'kept' : 'lost';
-};
+): Promise<HeldRights> =>
+  heldRights(access, actorFor(tenantId, found.principal), importPermissions(found));
 
 /** Verifies the rights of the sender while an import runs, at its start and every minute. */
 export class SenderCheck {
-  readonly #access: SenderRightsSource;
+  readonly #access: RightsSource;
   readonly #db: TenantDb;
   readonly #import: CheckedImport;
   readonly #logger: Logger;
   #verifiedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(access: SenderRightsSource, db: TenantDb, found: CheckedImport, logger: Logger) {
+  constructor(access: RightsSource, db: TenantDb, found: CheckedImport, logger: Logger) {
     this.#access = access;
     this.#db = db;
     this.#import = found;
@@ -73,15 +68,15 @@ export class SenderCheck {
     let waits = 0;
     while (performance.now() - this.#verifiedAt >= VERIFIED_FOR_MS) {
       const asked = performance.now();
-      const state = await senderRights(this.#access, this.#db.tenantId, this.#import);
-      if (state === 'lost') return 'lost';
-      if (state === 'kept') {
+      const rights = await senderRights(this.#access, this.#db.tenantId, this.#import);
+      if (rights.state === 'lost') return 'lost';
+      if (rights.state === 'kept') {
         this.#verifiedAt = asked;
         continue;
       }
       const { id } = this.#import;
       if (waits === 0) {
-        const { cause } = state.unknown;
+        const { cause } = rights.error;
         this.#logger.warn(
           { import_id: id, err: cause },
           'an import waits until identity says what its sender may do',

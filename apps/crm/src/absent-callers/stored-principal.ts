@@ -1,25 +1,31 @@
 import { type CrmPermission, createPrincipal, type Principal } from '@tessera/contracts';
-import type { Caller } from '../../http.ts';
+import type { Caller } from '../http.ts';
 
-/** Who created an import, as it is stored until the import has run. */
-export type ImportPrincipal = Pick<
+/** Who asked for work that is done later, as it is stored until then. */
+export type StoredPrincipal = Pick<
   Principal,
   'id' | 'type' | 'client_id' | 'token_id' | 'impersonator_id'
 >;
 
-/** The part of a caller that its import stores. */
-export const principalOf = ({ principal }: Caller): ImportPrincipal => {
+/** The part of a caller that is stored. */
+export const principalOf = ({ principal }: Pick<Caller, 'principal'>): StoredPrincipal => {
   const { id, type, client_id, token_id, impersonator_id } = principal;
   return { id, type, client_id, token_id, impersonator_id };
 };
 
+/** The principal, and what is stored next to it. */
+interface Stored {
+  readonly principal: StoredPrincipal;
+  readonly user_id: string | null;
+}
+
 /**
- * The caller in whose name an import changes records. It holds the permissions that were checked when the
- * import was created, and no other.
+ * The caller in whose name the work is done. It holds the permissions that the work needs, which the one who does it
+ * has checked, and no other.
  */
-export const importCaller = (
+export const callerOf = (
   tenantId: string,
-  { principal, user_id }: { readonly principal: ImportPrincipal; readonly user_id: string | null },
+  { principal, user_id }: Stored,
   permissions: readonly CrmPermission[],
 ): Caller => ({
   userUuid: user_id,
