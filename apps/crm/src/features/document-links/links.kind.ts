@@ -10,11 +10,12 @@ import {
   time,
   uuid,
 } from '@tessera/fields';
+import { hiddenLinkColumns } from '../../records/expiring-links.ts';
 import { declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { hidden } from '../../records/row.ts';
 import { document } from '../documents/documents.kind.ts';
-import { createLink, DEFAULT_DAYS, followLink, MAX_DAYS, type NewLink } from './links.rules.ts';
+import { createLink, lifetime, type NewLink, recordLink } from './links.rules.ts';
 
 const versionNumber = int(1, 999_999_999);
 
@@ -23,7 +24,7 @@ export const LinkInput = named(
   shape({
     expires_at: described(
       optional(time()),
-      `Default: in ${DEFAULT_DAYS} days. At most ${MAX_DAYS} days from now.`,
+      `Default: in ${lifetime.defaultDays} days. At most ${lifetime.maxDays} days from now.`,
     ),
     version_number: described(
       optional(nullable(versionNumber)),
@@ -63,9 +64,7 @@ export const documentLink = declareKind({
   answer: Link,
   hidden: {
     document_id: hidden<string>(),
-    token_hash: hidden<string>(),
-    user_type: hidden<'user' | 'service_account'>(),
-    key_id: hidden<string | null>(),
+    ...hiddenLinkColumns,
   },
   inputOnly: ['secret'],
   parent: { kind: document, column: 'document_id' },
@@ -76,7 +75,7 @@ export const documentLink = declareKind({
   rules: {
     create: (input, context) => createLink(input, context),
   },
-  follow: (change) => followLink(change),
+  follow: (change) => recordLink(change),
 });
 
 export type DocumentLinks = RecordsOf<typeof documentLink>;

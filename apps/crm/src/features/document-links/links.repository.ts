@@ -1,19 +1,15 @@
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
+import type { ExpiringLink } from '../../records/expiring-links.ts';
 import { causeOf, recordChanges } from '../../records/record-changes.ts';
 
 const { sql } = Prisma;
 
 /** The columns of a link that are needed to serve it. */
-export interface FoundLink {
+export interface FoundLink extends ExpiringLink {
   readonly document_id: string;
   readonly version_number: number | null;
-  readonly token_hash: string;
-  readonly expires_at: Date;
-  readonly user_id: string;
-  readonly user_type: 'user' | 'service_account';
-  readonly key_id: string | null;
 }
 
 /** A link, expired or not; undefined if there is none. */

@@ -1,14 +1,15 @@
 import { HttpError, invalidField, notFound, type ServedFile } from '@tessera/http-kit';
 import { clientNotConfigured } from '@tessera/resource-server';
-import { heldRights, type RightsSource } from '../../absent-callers/current-rights.ts';
+import type { RightsSource } from '../../absent-callers/current-rights.ts';
 import type { Database } from '../../database.ts';
 import type { Caller } from '../../http.ts';
+import { type Following, followLink } from '../../records/expiring-links.ts';
 import type { AnswerOf } from '../../records/kind.ts';
-import { isSecretOf, newSecret, tokenFormat } from '../../records/record-tokens.ts';
+import { newSecret, tokenFormat } from '../../records/record-tokens.ts';
 import { createRecords, type Versioned } from '../../records/records.ts';
 import type { DocumentService } from '../documents/documents.service.ts';
 import { type DocumentLinks, documentLink } from './links.kind.ts';
-import { deleteExpiredLinks, findLink } from './links.repository.ts';
+import { deleteExpiredLinks, type FoundLink, findLink } from './links.repository.ts';
 
 /** A new link, and the token by which it is served. */
 export interface CreatedLink extends Versioned<AnswerOf<typeof documentLink>> {
@@ -57,6 +58,12 @@ const hasEnded = (error: unknown): boolean =>
 
 export const createLinks = ({ database, documents, access }: Dependencies): LinkService => {
   const links = createRecords(documentLink, database);
+  const following: Following<FoundLink> = {
+    access,
+    tokens: linkTokens,
+    permission: 'documents.view',
+    find: ({ tenantId, id }) => findLink(database.forTenant(tenantId), id),
+  };
 
   const requireVersion = async (caller: Caller, id: string, number: number): Promise<void> => {
     const versions = documents.versions.within(id);
@@ -85,18 +92,11 @@ export const createLinks = ({ database, documents, access }: Dependencies): Link
     },
 
     async open(given) {
-      const token = linkTokens.read(given);
-      if (!token) throw noLink();
-      const { tenantId, id: linkId, secret } = token;
-      const link = await findLink(database.forTenant(tenantId), linkId);
-      const isGenuine = isSecretOf(secret, link?.token_hash);
-      if (!link || !isGenuine || link.expires_at.getTime() <= Date.now()) throw noLink();
-      const { user_id: id, user_type: type, key_id: tokenId } = link;
-      const rights = await heldRights(access, { tenantId, id, type, tokenId }, ['documents.view']);
-      if (rights.state === 'unknown') throw rights.error;
-      if (rights.state === 'lost') throw noLink();
+      const followed = await followLink(following, given);
+      if (!followed) throw noLink();
+      const { link, caller } = followed;
       const number = link.version_number ?? undefined;
-      return documents.download(rights.caller, link.document_id, number).catch((error: unknown) => {
+      return documents.download(caller, link.document_id, number).catch((error: unknown) => {
         throw hasEnded(error) ? noLink() : error;
       });
     },
