@@ -86,7 +86,14 @@ const accessOf = (config: Config, logger: Logger, clock: () => number): Access =
 export const createContext = (config: Config, overrides: Overrides = {}): Context => {
   const logger = overrides.logger ?? createLogger('crm', config.logLevel);
   const { clock = Date.now, observers = [] } = overrides;
-  const database = createDatabase({ ...config.database, redis: config.redis }, logger);
+  const database = createDatabase(
+    {
+      ...config.database,
+      redis: config.redis,
+      publishesEvents: config.kafkaBrokers.length > 0,
+    },
+    logger,
+  );
   const counters = createCounters(config.redis, 'crm', logger);
   const access = accessOf(config, logger, clock);
   let keyExpiry: PeriodicWork | undefined;

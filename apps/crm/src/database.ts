@@ -39,6 +39,8 @@ export interface DatabaseOptions {
   readonly rowSecurity: boolean;
   /** The URL of a read replica for lists and exports. */
   readonly readUrl?: string | undefined;
+  /** Whether changes are also published as events to the broker. */
+  readonly publishesEvents?: boolean | undefined;
   /** Where the service's replicas share which changes a tenant's reads must include. */
   readonly redis?: { readonly url: string | undefined; readonly timeoutMs: number } | undefined;
 }
@@ -53,11 +55,23 @@ export const advisoryLocks = {
   chatEvents: 0x1de2,
   /** One replica compares the file store with the tables. */
   fileSweep: 0x1de4,
+  /** One replica reads the outbox for each sink; the second number is the sink. */
+  outbox: 0x1de5,
 } as const;
 
 export const migrations = new URL('../prisma/migrations', import.meta.url);
 
 const SCHEMA = 'tenant_crm';
+
+/** How the rows of a tenant are accessed. */
+export const tenantAccess = (
+  options: Pick<DatabaseOptions, 'rowSecurity' | 'publishesEvents'>,
+) => ({
+  role: options.rowSecurity ? TENANT_ROLE : undefined,
+  readSchema: options.rowSecurity ? 'tenant_rows' : SCHEMA,
+  // The trigger that fills the outbox reads it.
+  settings: options.publishesEvents ? { 'tessera.publishes_events': 'on' } : undefined,
+});
 
 /** The schema that belongs to the job queue alone. */
 export const JOB_SCHEMA = 'crm_jobs';
@@ -101,12 +115,11 @@ const openReplica = (primary: Pool, readUrl: string, options: DatabaseOptions, l
 
 /** Gives access to the database; nothing connects before the first query. */
 export const createDatabase = (options: DatabaseOptions, logger: Logger): Database => {
-  const { url, readUrl, rowSecurity } = options;
+  const { url, readUrl } = options;
   const pool = openPool(url, options, logger);
   const reading = readUrl ? openReplica(pool, readUrl, options, logger) : undefined;
   const ofTenant = createTenantDbs(pool, {
-    role: rowSecurity ? TENANT_ROLE : undefined,
-    readSchema: rowSecurity ? 'tenant_rows' : SCHEMA,
+    ...tenantAccess(options),
     replica: reading?.replica,
   });
   const transactions = new AsyncLocalStorage<TenantDb>();

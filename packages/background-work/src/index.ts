@@ -7,6 +7,11 @@ export {
 } from './event-hub/event-hub.ts';
 export type { HubEvent } from './event-hub/event-topic.ts';
 export { type Follower, follow, type StoredEvents } from './event-hub/follow.ts';
+export {
+  type ExclusiveWorker,
+  type ExclusiveWorkerOptions,
+  startExclusiveWorker,
+} from './exclusive-worker.ts';
 export { type Listener, type ListenOptions, listen } from './listen.ts';
 export { type AdvisoryLock, onOneReplica } from './one-replica.ts';
 export {

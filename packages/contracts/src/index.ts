@@ -19,6 +19,18 @@ export {
   parsePrincipalRights,
   principalType,
 } from './caller/principal-rights.ts';
+export {
+  type CrmEventResource,
+  type CrmEventType,
+  crmEventResourceNames,
+  crmEventResources,
+  crmEventTypes,
+  crmEventTypesOf,
+  crmTopicOf,
+  type EventVerb,
+  type HistoryAction,
+  verbOf,
+} from './crm-events/resources.ts';
 export { Deployment, type DeploymentPayload, pullRequestOf } from './deployment.ts';
 export { type ErrorCode, errorCodes, isErrorCode, oauthErrorCodes } from './errors.ts';
 export { asyncapiDocument, deadLetterTopic } from './events/asyncapi.ts';

@@ -1,4 +1,5 @@
 export { batched } from './batched.ts';
+export { columnTypes } from './column-types.ts';
 export {
   type ConstraintViolation,
   isDatabaseUnavailable,
@@ -25,6 +26,8 @@ export {
   createTenantDbs,
   type QueryOptions,
   type TenantDb,
+  type TenantsInTransaction,
+  tenantsInTransaction,
 } from './tenant-db.ts';
 export { TransactionTimeout } from './transaction.ts';
 export {

@@ -1,5 +1,5 @@
 import { isUuid } from '@tessera/fields';
-import type pg from 'pg';
+import pg from 'pg';
 import type { Replica } from './replica.ts';
 import { type Statement, toQuery } from './statements.ts';
 import { type Preamble, TenantQuery } from './tenant-query.ts';
@@ -63,6 +63,8 @@ export interface TenantDbOptions {
    * `tessera.tenant_id`; without it, as the user of the connection.
    */
   readonly role?: string | undefined;
+  /** Settings of each transaction that may change rows, such as what triggers need to know. */
+  readonly settings?: Readonly<Record<string, string>> | undefined;
   /** Used by `read` and `snapshot` if it has the tenant's last change. */
   readonly replica?: Replica | undefined;
   /** Maximum duration of a transaction in milliseconds. Default 30,000. */
@@ -90,6 +92,15 @@ const PLAN_ONCE = `set_config('plan_cache_mode', 'force_generic_plan', true),
   set_config('enable_sort', 'off', true), ${BY_INDEX}`;
 const KEEP_PLANS = "set_config('plan_cache_mode', 'auto', true)";
 
+/** The SQL that sets settings of a transaction; each begins with a comma. */
+const settingsSql = (settings: Readonly<Record<string, string>> = {}): string =>
+  Object.entries(settings)
+    .map(
+      ([name, value]) =>
+        `, set_config(${pg.escapeLiteral(name)}, ${pg.escapeLiteral(value)}, true)`,
+    )
+    .join('');
+
 /** The statements that precede each statement of a role, or of the connection's user. */
 interface Preambles {
   readonly query: Preamble;
@@ -98,20 +109,20 @@ interface Preambles {
   readonly byIndex: Preamble;
 }
 
-const createPreambles = (role: string | undefined): Preambles => {
+const createPreambles = (role: string | undefined, settings: string): Preambles => {
   if (role === undefined) {
     return {
-      query: { name: 'keep_plans', text: `SELECT ${KEEP_PLANS}` },
+      query: { name: 'keep_plans', text: `SELECT ${KEEP_PLANS}${settings}` },
       read: undefined,
-      planOnce: { name: 'plan_once', text: `SELECT ${PLAN_ONCE}` },
+      planOnce: { name: 'plan_once', text: `SELECT ${PLAN_ONCE}${settings}` },
       byIndex: { name: 'by_index', text: `SELECT ${BY_INDEX}` },
     };
   }
   const enter = enterTenant(role, '$1');
   return {
-    query: { name: 'enter_tenant_keep_plans', text: `${enter}, ${KEEP_PLANS}` },
+    query: { name: 'enter_tenant_keep_plans', text: `${enter}, ${KEEP_PLANS}${settings}` },
     read: { name: 'enter_tenant', text: enter },
-    planOnce: { name: 'enter_tenant_plan_once', text: `${enter}, ${PLAN_ONCE}` },
+    planOnce: { name: 'enter_tenant_plan_once', text: `${enter}, ${PLAN_ONCE}${settings}` },
     byIndex: { name: 'enter_tenant_by_index', text: `${enter}, ${BY_INDEX}` },
   };
 };
@@ -138,10 +149,21 @@ const within = (about: Pick<TenantDb, 'tenantId' | 'readSchema'>, run: RunStatem
 const mayWrite = (text: string, command: string): boolean =>
   command !== 'SELECT' || /\b(?:insert|update|delete|merge)\b/i.test(text);
 
+const checkRole = (role: string | undefined): void => {
+  if (role !== undefined && !ROLE.test(role)) {
+    throw new TypeError('The name of a role may contain only lower-case letters and underscores');
+  }
+};
+
+const checkTenant = (tenantId: string): void => {
+  if (!isUuid(tenantId)) throw new TypeError('The id of a tenant must be a UUID');
+};
+
 /** What the accesses to all tenants share. */
 interface Source {
   readonly pool: pg.Pool;
   readonly role: string | undefined;
+  readonly settings: string;
   readonly preambles: Preambles;
   readonly replica: Replica | undefined;
   readonly timeLimit: number;
@@ -184,10 +206,10 @@ class PooledTenantDb implements TenantDb {
   }
 
   transaction<T>(work: (db: TenantDb) => Promise<T>): Promise<T> {
-    const { pool, replica } = this.#source;
+    const { pool, replica, settings } = this.#source;
     const onCommit =
       replica && ((position: string) => replica.recordWrite(this.tenantId, position));
-    return this.#run(pool, `BEGIN; SELECT ${KEEP_PLANS}`, work, onCommit);
+    return this.#run(pool, `BEGIN; SELECT ${KEEP_PLANS}${settings}`, work, onCommit);
   }
 
   async snapshot<T>(work: (db: TenantDb) => Promise<T>): Promise<T> {
@@ -235,12 +257,12 @@ export const createTenantDbs = (
   options: TenantDbOptions = {},
 ): ((tenantId: string) => TenantDb) => {
   const { readSchema = 'public', role, replica, timeLimit = MAX_TRANSACTION_MS } = options;
-  if (role !== undefined && !ROLE.test(role)) {
-    throw new TypeError('The name of a role may contain only lower-case letters and underscores');
-  }
-  const source: Source = { pool, role, preambles: createPreambles(role), replica, timeLimit };
+  checkRole(role);
+  const settings = settingsSql(options.settings);
+  const preambles = createPreambles(role, settings);
+  const source: Source = { pool, role, settings, preambles, replica, timeLimit };
   return (tenantId) => {
-    if (!isUuid(tenantId)) throw new TypeError('The id of a tenant must be a UUID');
+    checkTenant(tenantId);
     return new PooledTenantDb(source, tenantId, readSchema);
   };
 };
@@ -251,3 +273,55 @@ export const createTenantDb = (
   tenantId: string,
   options?: TenantDbOptions,
 ): TenantDb => createTenantDbs(pool, options)(tenantId);
+
+/** The rows of several tenants in one transaction. */
+export interface TenantsInTransaction {
+  forTenant(tenantId: string): TenantDb;
+  /** Continues as the user of the connection, without a tenant. */
+  leaveTenant(): Promise<void>;
+}
+
+/**
+ * Access to the rows of any tenant within the transaction that is open on a connection. Statements run one after the
+ * other; the caller commits.
+ */
+export const tenantsInTransaction = (
+  client: Pick<pg.ClientBase, 'query'>,
+  {
+    role,
+    readSchema = 'public',
+    settings,
+  }: Pick<TenantDbOptions, 'role' | 'readSchema' | 'settings'>,
+): TenantsInTransaction => {
+  checkRole(role);
+  const further = settingsSql(settings);
+  let entered: string | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = last.then(work);
+    last = result.catch(() => undefined);
+    return result;
+  };
+  const enter = async (tenantId: string): Promise<void> => {
+    if (entered === tenantId) return;
+    if (role === undefined) await client.query(`SELECT ${KEEP_PLANS}${further}`);
+    else await client.query(`${enterTenant(role, '$1')}, ${KEEP_PLANS}${further}`, [tenantId]);
+    entered = tenantId;
+  };
+  return {
+    forTenant(tenantId) {
+      checkTenant(tenantId);
+      return within({ tenantId, readSchema }, (statement) =>
+        inTurn(async () => {
+          await enter(tenantId);
+          return (await client.query(toQuery(statement))).rows;
+        }),
+      );
+    },
+    leaveTenant: () =>
+      inTurn(async () => {
+        if (role !== undefined) await client.query(enterTenant('none', "''"));
+        entered = undefined;
+      }),
+  };
+};

@@ -112,6 +112,25 @@ test('Triggers count tags in the shard of the tenant', async () => {
   expect(await counted()).toEqual(['contacts b 1']);
 });
 
+test('Events are added to the shard of the tenant', async () => {
+  const owner = randomUUID();
+  const client = await pool.connect();
+  await client.query("SELECT set_config('tessera.publishes_events', 'on', false)");
+  await client.query(
+    `INSERT INTO tenant_crm.record_changes (tenant_id, table_name, record_id, changed_at, version, action,
+       actor_type, changes)
+     SELECT $1, 'contacts', gen_random_uuid(), now(), 2, 'update', 'user', '{"notes": [1, 2]}'
+     FROM generate_series(1, 3)`,
+    [owner],
+  );
+  client.release(true);
+  const { rows } = await pool.query(
+    `SELECT sink, data->'changed_fields' AS changed FROM tenant_crm.outbox_${SHARD} WHERE tenant_id = $1`,
+    [owner],
+  );
+  expect(rows).toEqual(Array(3).fill({ sink: 'kafka', changed: ['notes'] }));
+});
+
 test('A deleted record is refused as a reference, by a message that names the key', async () => {
   const company = await insertCompany();
   await pool.query(

@@ -73,7 +73,8 @@ const RULES = [
   `SELECT format('%s: the trigger %s is not of keep_count, keep_tag_counts or refer', tables.name, tgname) FROM pg_trigger
    JOIN tables ON tables.oid = tgrelid JOIN pg_proc ON pg_proc.oid = tgfoid
    WHERE NOT tgisinternal AND pronamespace::regnamespace::text || '.' || proname <> ALL (
-     ARRAY['tenant_crm.count_' || tables.name, 'tenant_crm.count_tags_' || tables.name] || ARRAY(
+     ARRAY['tenant_crm.count_' || tables.name, 'tenant_crm.count_tags_' || tables.name,
+       CASE WHEN tables.name = 'record_changes' THEN 'tenant_crm.add_to_outbox' ELSE '' END] || ARRAY(
        SELECT 'tenant_crm.' || left(name, -length('_fkey')) FROM references_made
        WHERE references_made.relation = tables.oid))`,
 ];

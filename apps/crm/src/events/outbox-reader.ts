@@ -1,0 +1,136 @@
+import { type ExclusiveWorker, startExclusiveWorker } from '@tessera/background-work';
+import type { CrmEventResource, CrmEventType } from '@tessera/contracts';
+import {
+  columnTypes,
+  type TenantsInTransaction,
+  tenantsInTransaction,
+} from '@tessera/database-kit';
+import type { Logger } from '@tessera/http-kit';
+import type pg from 'pg';
+import { advisoryLocks, type DatabaseOptions, tenantAccess } from '../database.ts';
+import { eventOf } from './event-types.ts';
+
+/** Where events go. */
+export const sinks = ['kafka', 'webhooks'] as const;
+export type Sink = (typeof sinks)[number];
+
+/** A change of a record that a sink has yet to take. */
+export interface OutboxEvent {
+  /** The same for all sinks, and whenever the event is sent again. */
+  readonly id: string;
+  readonly tenantId: string;
+  /** Such as `crm.contacts.updated`. */
+  readonly type: CrmEventType;
+  readonly resource: CrmEventResource;
+  readonly tableName: string;
+  readonly recordId: string;
+  /** The version of the record that the change made. */
+  readonly version: number;
+  readonly occurredAt: Date;
+  readonly data: EventSource;
+}
+
+/** Who made the change, and which fields it changed. */
+export interface EventSource {
+  /** `user`, `service_account`, `client`, or `system`. */
+  readonly actor_type: string;
+  readonly user_id: string | null;
+  readonly client_id: string | null;
+  readonly impersonator_id: string | null;
+  /** Empty for creations and deletions. */
+  readonly changed_fields: readonly string[];
+}
+
+export interface OutboxReaderOptions {
+  readonly database: Pick<DatabaseOptions, 'rowSecurity' | 'publishesEvents'> & {
+    readonly directUrl: string;
+  };
+  readonly logger: Logger;
+  readonly sink: Sink;
+  /** Maximum number of events at once. Default 500. */
+  readonly batch?: number;
+  /** How often to look for events without a notification, in milliseconds. Default 1000. */
+  readonly pollMs?: number;
+  /**
+   * Takes events, those of one record in the order of their commits. They are deleted in the transaction `tx`,
+   * together with what `handle` writes to tenants' rows; if it rejects, the same events come again. A process can be
+   * killed after it resolves and before the commit, so effects elsewhere may be repeated.
+   */
+  handle(
+    events: readonly OutboxEvent[],
+    tx: Pick<TenantsInTransaction, 'forTenant'>,
+  ): Promise<void>;
+}
+
+interface Row {
+  readonly tenant_id: string;
+  readonly position: number;
+  readonly event_id: string;
+  readonly table_name: string;
+  readonly record_id: string;
+  readonly version: number;
+  readonly action: string;
+  readonly occurred_at: Date;
+  readonly data: EventSource;
+}
+
+/** The event of a row; undefined for a change that no event type describes. */
+const outboxEventOf = (row: Row): OutboxEvent | undefined => {
+  const description = eventOf(row.table_name, row.action);
+  return description === undefined
+    ? undefined
+    : {
+        id: row.event_id,
+        tenantId: row.tenant_id,
+        type: description.type,
+        resource: description.resource,
+        tableName: row.table_name,
+        recordId: row.record_id,
+        version: row.version,
+        occurredAt: row.occurred_at,
+        data: row.data,
+      };
+};
+
+/**
+ * Hands the outbox of one sink to `handle`, in one replica at a time. Woken by NOTIFY; retries with backoff while
+ * `handle` or the database fails. Each sink has its own rows and connection, so none delays another.
+ */
+export const startOutboxReader = (options: OutboxReaderOptions): ExclusiveWorker => {
+  const { database, logger, sink, batch = 500, handle } = options;
+
+  const handleNext = async (client: pg.Client): Promise<boolean> => {
+    // Not the rows after the last one: a row with a smaller position can commit later.
+    const { rows } = await client.query<Row>({
+      name: 'first_in_outbox',
+      text: 'SELECT * FROM tenant_crm.first_in_outbox($1, $2)',
+      values: [sink, batch],
+    });
+    if (rows.length === 0) return false;
+    const tx = tenantsInTransaction(client, tenantAccess(database));
+    await client.query('BEGIN');
+    await handle(
+      rows.map(outboxEventOf).filter((event) => event !== undefined),
+      tx,
+    );
+    await tx.leaveTenant();
+    await client.query('SELECT tenant_crm.delete_from_outbox($1, $2)', [
+      sink,
+      rows.map(({ position }) => position),
+    ]);
+    await client.query('COMMIT');
+    return rows.length === batch;
+  };
+
+  return startExclusiveWorker({
+    directUrl: database.directUrl,
+    applicationName: `crm outbox ${sink}`,
+    lock: [advisoryLocks.outbox, sinks.indexOf(sink)],
+    channel: 'crm_outbox',
+    logger,
+    failure: `events for ${sink} wait in the outbox`,
+    pollMs: options.pollMs,
+    types: columnTypes,
+    work: handleNext,
+  });
+};

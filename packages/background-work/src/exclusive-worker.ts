@@ -1,0 +1,116 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from '@tessera/http-kit';
+import pg from 'pg';
+import { createBell } from './bell.ts';
+
+export interface ExclusiveWorkerOptions {
+  /** The URL of the database itself: neither LISTEN nor the lock works through PgBouncer in transaction mode. */
+  readonly directUrl: string;
+  /** The application name in `pg_stat_activity`. */
+  readonly applicationName: string;
+  /** Of all workers with this advisory lock (one or two numbers), only one works. */
+  readonly lock: readonly [number] | readonly [classId: number, objectId: number];
+  /** A notification on this channel wakes the worker. */
+  readonly channel: string;
+  readonly logger: Logger;
+  /** The log message when the work or the connection fails. */
+  readonly failure: string;
+  /** How often to look for work without a notification, and how often a standby tries to take over. Default 1000. */
+  readonly pollMs?: number | undefined;
+  /** Parsers of column types. Default: those of `pg`. */
+  readonly types?: pg.CustomTypesConfig | undefined;
+  /**
+   * One step of the work, on the connection that holds the lock; returns whether there may be more. After a failure,
+   * the worker continues on a new connection.
+   */
+  work(client: pg.Client): Promise<boolean>;
+}
+
+export interface ExclusiveWorker {
+  /** Ends after the step in progress, and lets a standby take over. */
+  stop(): Promise<void>;
+}
+
+/** The server notices within half a minute that the host of the lock's holder is gone. */
+const CONNECTION_OPTIONS = [
+  '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3',
+  '-c TimeZone=UTC',
+].join(' ');
+
+const CONNECT_LIMIT_MS = 2000;
+const QUERY_LIMIT_MS = 5000;
+const MAX_BACKOFF_MS = 5000;
+
+/**
+ * Repeats work in one process at a time: the one whose connection holds the advisory lock. The others stand by. The
+ * lock, LISTEN and the work share one connection, so that work which loses its lock also loses its transaction.
+ */
+export const startExclusiveWorker = (options: ExclusiveWorkerOptions): ExclusiveWorker => {
+  const { directUrl, channel, lock, logger, pollMs = 1000 } = options;
+  const bell = createBell();
+  const stopping = new AbortController();
+
+  const takesLock = async (client: pg.Client): Promise<boolean> => {
+    const numbers = lock.map(
+      (_, index) => `$${index + 1}::${lock.length === 1 ? 'bigint' : 'int'}`,
+    );
+    const { rows } = await client.query(
+      `SELECT pg_try_advisory_lock(${numbers.join(', ')}) AS taken`,
+      [...lock],
+    );
+    return rows[0].taken;
+  };
+
+  /** Works on one connection until it fails or the worker stops. */
+  const workOn = async (client: pg.Client, onProgress: () => void): Promise<void> => {
+    // Reports a connection that fails between two queries; the next query then rejects.
+    client.on('error', bell.ring);
+    client.on('notification', bell.ring);
+    await client.connect();
+    await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+    let holds = false;
+    while (!stopping.signal.aborted) {
+      holds ||= await takesLock(client);
+      const more = holds && (await options.work(client));
+      onProgress();
+      if (!more) await bell.wait(pollMs);
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    let failures = 0;
+    while (!stopping.signal.aborted) {
+      const client = new pg.Client({
+        connectionString: directUrl,
+        application_name: options.applicationName,
+        options: CONNECTION_OPTIONS,
+        connectionTimeoutMillis: CONNECT_LIMIT_MS,
+        query_timeout: QUERY_LIMIT_MS,
+        ...(options.types && { types: options.types }),
+      });
+      try {
+        await workOn(client, () => {
+          failures = 0;
+        });
+      } catch (error) {
+        failures += 1;
+        logger.warn({ err: error, failures }, options.failure);
+      } finally {
+        // The connection releases the lock.
+        await client.end().catch(() => undefined);
+      }
+      if (failures === 0) continue;
+      const backoff = Math.min(100 * 2 ** failures, MAX_BACKOFF_MS) * (0.5 + Math.random() / 2);
+      await pause(backoff, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  };
+
+  const ended = run();
+  return {
+    stop: () => {
+      stopping.abort();
+      bell.ring();
+      return ended;
+    },
+  };
+};
