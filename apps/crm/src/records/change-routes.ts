@@ -101,17 +101,23 @@ export const changeRoutes = <T extends KindTypes>(
       );
     },
 
-    action: ({ name: action, rule, permission, body, ...declared }) =>
+    action: ({ name, nameOf, rule, permission, body, ...declared }) =>
       changing(
         {
-          ...onOne('update', `/${action}`),
+          ...onOne('update', `/${name}`),
           ...(permission && { permission }),
           ...(body && { body: omissible(body) }),
           ...declared,
           method: 'post',
         },
         (caller, params, given, versions) =>
-          scoped(params).act(caller, keyIn(params), { name: action, rule }, given, versions),
+          scoped(params).act(
+            caller,
+            keyIn(params),
+            { name, rule, ...(nameOf && { nameOf }) },
+            given,
+            versions,
+          ),
       ),
   };
 };

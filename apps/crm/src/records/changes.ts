@@ -1,6 +1,6 @@
 import { createCreations } from './creations.ts';
 import type { KindTypes } from './kind.ts';
-import type { ActionRule } from './records.ts';
+import type { RecordAction } from './records.ts';
 import { createRemovals } from './removals.ts';
 import type { Access } from './scope.ts';
 import { createStoredValues } from './stored-values.ts';
@@ -34,7 +34,7 @@ export interface Changes<T extends KindTypes> {
   act<Body>(
     caller: T['caller'],
     id: string,
-    action: { readonly name: string; readonly rule: ActionRule<T, Body> },
+    action: RecordAction<T, Body>,
     body: Body,
     versions: Versions,
   ): Promise<T['row']>;

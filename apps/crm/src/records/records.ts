@@ -30,6 +30,15 @@ export type ActionRule<T extends KindTypes, Body> = (
   context: RowContext<T> & { readonly body: Body },
 ) => ColumnValues<T['row']> | Promise<ColumnValues<T['row']>>;
 
+/** An operation besides create, update and delete. */
+export interface RecordAction<T extends KindTypes, Body> {
+  /** The name of the action in the history, and the `action` that `follow` receives. */
+  readonly name: string;
+  /** The name if it depends on the columns that the rule sets. */
+  nameOf?(values: ColumnValues<T['row']>): string;
+  readonly rule: ActionRule<T, Body>;
+}
+
 /**
  * Operations on one kind of record, within the caller's tenant and scope. A record that does not exist there is
  * a 404. If `versions` is given, a record with another version is a 412.
@@ -92,7 +101,7 @@ export interface Records<T extends KindTypes> {
   act<Body>(
     caller: T['caller'],
     id: string,
-    action: { readonly name: string; readonly rule: ActionRule<T, Body> },
+    action: RecordAction<T, Body>,
     body: Body,
     versions?: readonly number[],
   ): Promise<Versioned<T['answer']>>;

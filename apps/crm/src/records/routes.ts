@@ -4,13 +4,11 @@ import type { CrmPermission } from '../http.ts';
 import { changeRoutes } from './change-routes.ts';
 import type { Kind, KindTypes } from './kind.ts';
 import { readRoutes } from './read-routes.ts';
-import type { ActionRule, Records } from './records.ts';
+import type { RecordAction, Records } from './records.ts';
 import { createFrame } from './route-frame.ts';
 
-/** An operation besides create, update and delete, such as approve or publish. */
-export interface Action<T extends KindTypes, Body> {
-  /** The last segment of the path, and the `action` that `follow` receives. */
-  readonly name: string;
+/** The route of an operation such as approve or publish. `name` is also the last segment of its path. */
+export interface Action<T extends KindTypes, Body> extends RecordAction<T, Body> {
   readonly summary: string;
   readonly description?: string;
   /** Default: the permission to update. */
@@ -19,7 +17,6 @@ export interface Action<T extends KindTypes, Body> {
   readonly body?: Shape & Field<Body>;
   /** Errors of the rule: status and reason. */
   readonly problems?: Readonly<Record<number, string>>;
-  readonly rule: ActionRule<T, Body>;
 }
 
 /** The parts of a route's description that differ for this kind. */

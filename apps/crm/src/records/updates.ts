@@ -10,7 +10,8 @@ import { preconditionFailed } from './versions.ts';
 
 /** A change whose rules need the current row. */
 interface Change<T extends KindTypes> {
-  readonly action: string;
+  /** The action, or what it is called when it sets these columns. */
+  readonly action: string | ((values: ColumnValues<T['row']>) => string);
   readonly id: string;
   readonly versions: Versions;
   /** Throws to reject the change, or returns the columns to write. */
@@ -30,13 +31,14 @@ export const createRowChanges = <T extends KindTypes>(
   const changeLocked = async (caller: T['caller'], change: Change<T>): Promise<Row> => {
     const opened = await open(caller);
     const { scope } = opened;
-    const { action, id, versions } = change;
+    const { id, versions } = change;
     return transactionIn(access, opened, async (transaction) => {
       const within = { db: transaction, scope };
       const before = await findLive(within, id, { versions, lock: 'lock' });
       const values = await change.decide({ caller, db: transaction, row: before }, scope);
       if (isEmpty(values)) return before;
       const expected = { id, deleted: false };
+      const action = typeof change.action === 'string' ? change.action : change.action(values);
       const cause = causeOf(caller, action);
       const row = await repository.update(transaction, scope, expected, values, cause);
       if (!row) throw missing();
@@ -141,9 +143,9 @@ export const createUpdates = <T extends KindTypes>(
       return changeDirectly(caller, id, direct, versions);
     },
 
-    act: (caller, id, { name, rule }, body, versions) =>
+    act: (caller, id, { name, nameOf, rule }, body, versions) =>
       changeLocked(caller, {
-        action: name,
+        action: nameOf ?? name,
         id,
         versions,
         decide: (context): ColumnValues<Row> | Promise<ColumnValues<Row>> =>

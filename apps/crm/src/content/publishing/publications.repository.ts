@@ -1,0 +1,75 @@
+import type { StoredPrincipal } from '../../absent-callers/stored-principal.ts';
+import type { Database, TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+
+const { sql } = Prisma;
+
+/** A publication that waits for its time. */
+export interface ScheduledPublication {
+  readonly content_id: string;
+  /** Another one after each change of the time. */
+  readonly schedule_id: string;
+  /** The table of the record. */
+  readonly table_name: string;
+  readonly publish_at: Date;
+  /** Who scheduled it. */
+  readonly user_id: string | null;
+  readonly principal: StoredPrincipal;
+}
+
+/** A waiting publication of any tenant, and who scheduled it. */
+export type WaitingPublication = Pick<
+  ScheduledPublication,
+  'content_id' | 'schedule_id' | 'principal'
+> & { readonly tenant_id: string };
+
+const ofContent = (db: TenantDb, contentId: string): Prisma.Sql =>
+  sql`tenant_id = ${db.tenantId}::uuid AND content_id = ${contentId}::uuid`;
+
+/** The time of the database, in milliseconds. */
+export const databaseTime = async (db: TenantDb): Promise<Date> => {
+  const [row] = await db.query<{ now: Date }>(
+    sql`SELECT date_trunc('milliseconds', clock_timestamp()) AS now`,
+  );
+  return row?.now ?? new Date();
+};
+
+/** The waiting publication of a record; undefined if there is none. */
+export const findScheduled = async (
+  db: TenantDb,
+  contentId: string,
+): Promise<ScheduledPublication | undefined> => {
+  const [row] = await db.query<ScheduledPublication>(sql`
+    SELECT content_id, schedule_id, table_name, publish_at, user_id, principal
+    FROM tenant_crm.scheduled_publications WHERE ${ofContent(db, contentId)}`);
+  return row;
+};
+
+/** Stores the waiting publication of a record in place of an earlier one. */
+export const storeScheduled = async (db: TenantDb, publication: ScheduledPublication) => {
+  const { content_id, schedule_id, table_name, publish_at, user_id, principal } = publication;
+  await db.query(sql`
+    INSERT INTO tenant_crm.scheduled_publications
+      (tenant_id, content_id, schedule_id, table_name, publish_at, user_id, principal)
+    VALUES (${db.tenantId}::uuid, ${content_id}::uuid, ${schedule_id}::uuid, ${table_name}, ${publish_at},
+      ${user_id}::uuid, ${JSON.stringify(principal)}::jsonb)
+    ON CONFLICT (tenant_id, content_id) DO UPDATE SET schedule_id = excluded.schedule_id,
+      publish_at = excluded.publish_at, user_id = excluded.user_id, principal = excluded.principal`);
+};
+
+/** Deletes the waiting publication of a record, if there is one. */
+export const deleteScheduled = async (db: TenantDb, contentId: string): Promise<void> => {
+  await db.query(
+    sql`DELETE FROM tenant_crm.scheduled_publications WHERE ${ofContent(db, contentId)}`,
+  );
+};
+
+/** The waiting publications of all tenants. */
+export const waitingPublications = async ({
+  pool,
+}: Pick<Database, 'pool'>): Promise<WaitingPublication[]> => {
+  const { rows } = await pool.query<WaitingPublication>(
+    'SELECT tenant_id, content_id, schedule_id, principal FROM tenant_crm.waiting_publications()',
+  );
+  return rows;
+};

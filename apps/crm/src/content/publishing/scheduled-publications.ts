@@ -1,0 +1,128 @@
+import { handleJob, type JobHandler } from '@tessera/background-work/jobs';
+import type { CrmPermission, IdentityEvent } from '@tessera/contracts';
+import { HttpError, type Logger } from '@tessera/http-kit';
+import { reviewAffected } from '../../absent-callers/access-events.ts';
+import { actorFor, heldRights, type RightsSource } from '../../absent-callers/current-rights.ts';
+import { callerOf } from '../../absent-callers/stored-principal.ts';
+import type { Database, TenantDb } from '../../database.ts';
+import type { Caller } from '../../http.ts';
+import type { ActionRule, RecordAction } from '../../records/records.ts';
+import { PUBLICATION_ATTEMPTS, publicationJob } from './publication-job.ts';
+import {
+  deleteScheduled,
+  findScheduled,
+  type ScheduledPublication,
+  waitingPublications,
+} from './publications.repository.ts';
+import { type DropReason, type Publishable, publishingRules } from './publishing.rules.ts';
+
+/** A kind of record that can be published, and the operation that changes its records. */
+export interface PublishedKind extends Publishable {
+  readonly records: {
+    act(
+      caller: Caller,
+      id: string,
+      action: RecordAction<never, unknown>,
+      body: unknown,
+    ): Promise<unknown>;
+  };
+}
+
+interface Dependencies {
+  readonly database: Pick<Database, 'pool' | 'forTenant'>;
+  readonly access: RightsSource;
+  readonly kinds: readonly PublishedKind[];
+  readonly logger: Logger;
+}
+
+/** CRM itself, which drops publications. */
+const system = (tenantId: string): Caller =>
+  ({ tenantId, userUuid: null, can: () => true, isInScope: () => true }) as object as Caller;
+
+/** Publishes and drops what was scheduled. */
+const createScheduledPublications = ({ access, kinds }: Pick<Dependencies, 'access' | 'kinds'>) => {
+  /** Runs a rule on the record of a publication; without the record, the publication is deleted. */
+  const act = async (
+    db: TenantDb,
+    caller: Caller,
+    { content_id: id, table_name }: ScheduledPublication,
+    name: string,
+    ruleOf: (kind: Publishable) => unknown,
+  ): Promise<void> => {
+    const kind = kinds.find(({ table }) => table === table_name);
+    if (!kind) throw new Error(`${table_name} cannot be published.`);
+    const rule = ruleOf(kind) as ActionRule<never, unknown>;
+    await kind.records.act(caller, id, { name, rule }, {}).catch(async (error: unknown) => {
+      if (!(error instanceof HttpError) || error.status !== 404) throw error;
+      await deleteScheduled(db, id);
+    });
+  };
+
+  const permissionOf = ({ table_name }: ScheduledPublication): CrmPermission => {
+    const kind = kinds.find(({ table }) => table === table_name);
+    return `${kind?.resource}.publish` as CrmPermission;
+  };
+
+  const rightsOf = (db: TenantDb, scheduled: ScheduledPublication) =>
+    heldRights(access, actorFor(db.tenantId, scheduled.principal), [permissionOf(scheduled)]);
+
+  const drop = (db: TenantDb, scheduled: ScheduledPublication, reason: DropReason) =>
+    act(db, system(db.tenantId), scheduled, 'drop_publication', (kind) =>
+      publishingRules(kind).drop(scheduled.schedule_id, reason),
+    );
+
+  const publish = (db: TenantDb, scheduled: ScheduledPublication) => {
+    const caller = callerOf(db.tenantId, scheduled, [permissionOf(scheduled)]);
+    return act(db, caller, scheduled, 'publish', (kind) =>
+      publishingRules(kind).publishScheduled(scheduled.schedule_id),
+    );
+  };
+
+  return { rightsOf, drop, publish };
+};
+
+/**
+ * The handler of `publicationJob`. It asks for the current rights of who scheduled the publication, and waits while
+ * identity does not answer, for three days at most.
+ */
+export const publicationHandler = (dependencies: Dependencies): JobHandler => {
+  const { rightsOf, drop, publish } = createScheduledPublications(dependencies);
+  return handleJob(publicationJob, async ({ tenant_id, content_id, schedule_id }, { attempt }) => {
+    const db = dependencies.database.forTenant(tenant_id);
+    const scheduled = await findScheduled(db, content_id);
+    if (scheduled?.schedule_id !== schedule_id) return;
+    const rights = await rightsOf(db, scheduled);
+    if (rights.state === 'kept') return publish(db, scheduled);
+    if (rights.state === 'lost') return drop(db, scheduled, 'permission_lost');
+    if (attempt <= PUBLICATION_ATTEMPTS) throw rights.error;
+    await drop(db, scheduled, 'rights_unknown');
+  });
+};
+
+/**
+ * Drops the waiting publications of all tenants whose schedulers lost the permission to publish by an event. If their
+ * rights cannot be verified now, this happens when the publication is due.
+ */
+export const dropAffected = async (
+  { database, ...dependencies }: Omit<Dependencies, 'logger'>,
+  event: IdentityEvent,
+): Promise<void> => {
+  const { rightsOf, drop } = createScheduledPublications(dependencies);
+  const waiting = () => waitingPublications(database);
+  await reviewAffected(event, waiting, async ({ tenant_id, content_id, schedule_id }) => {
+    const db = database.forTenant(tenant_id);
+    const scheduled = await findScheduled(db, content_id);
+    if (scheduled?.schedule_id !== schedule_id) return;
+    if ((await rightsOf(db, scheduled)).state !== 'lost') return;
+    await drop(db, scheduled, 'permission_lost');
+  });
+};
+
+/** The listener for events of identity that drops publications. Every replica may drop the same ones. */
+export const publicationAccessListener =
+  ({ logger, ...dependencies }: Dependencies) =>
+  (event: IdentityEvent): void => {
+    dropAffected(dependencies, event).catch((err) =>
+      logger.error({ err, event: event.type }, 'publications were not dropped after an event'),
+    );
+  };
