@@ -18,11 +18,13 @@ const own = (file) => `infra/containers/stand-ins/${file}`;
 
 /** Packages from npm, by their name in the Dockerfile. */
 const npmPackages = (node) => {
-  const { devDependencies } = JSON.parse(readFileSync(join(root, 'apps/identity/package.json')));
+  const { dependencies } = JSON.parse(
+    readFileSync(join(root, 'packages/local-stack/package.json')),
+  );
   return [
     `node@npm:node-linux-${process.arch}@${node.split(':')[1].split('-')[0]}`,
     `npm@${NPM_VERSION}`,
-    ...['smtp-server', 'postal-mime'].map((name) => `${name}@${devDependencies[name]}`),
+    ...['smtp-server', 'postal-mime'].map((name) => `${name}@${dependencies[name]}`),
   ];
 };
 

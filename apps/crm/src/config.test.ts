@@ -25,12 +25,20 @@ test('few settings are required', () => {
     keyEncryptionKeys: [],
     fakeAuth: undefined,
     files: { path: 'files', s3: undefined, maxBytes: 5 * 1024 ** 3, defaultQuota: undefined },
+    outbound: { allowedNetworks: [], twilioUrl: 'https://api.twilio.com' },
     kafkaBrokers: [],
     lifetimes: { policies: 3_600_000, principals: 15_000 },
     corsOrigins: [],
     trustedProxies: 0,
-    limits: { principal: 600, address: 6000, service: 60_000, link: 120 },
+    limits: { principal: 600, address: 6000, service: 60_000, link: 120, bot: 120 },
   });
+});
+
+test('an invalid network is refused and not quoted', () => {
+  const environment = { ...needed, OUTBOUND_ALLOWED_NETWORKS: '10.0.0.0/8,10.0.0.1/99' };
+  expect(() => readConfig(environment)).toThrow(
+    'The configuration has an invalid network in OUTBOUND_ALLOWED_NETWORKS.',
+  );
 });
 
 test('the client at identity needs an id and a secret', () => {

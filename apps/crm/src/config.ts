@@ -9,6 +9,7 @@ import {
 import { identitySettings, identityVariables } from '@tessera/resource-server';
 import { encryptionKeys, keyList } from '@tessera/vault';
 import { fileSettings, fileVariables } from './config/files.ts';
+import { outboundSettings, outboundVariables } from './config/outbound.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -32,6 +33,7 @@ const ownVariables = {
     'Keys for encryption at rest, each as `id:base64`. The first one encrypts, all of them decrypt. Required with SYSTEM_TOKENS.',
   ),
   ...fileVariables,
+  ...outboundVariables,
   RATE_LIMIT_DEFAULT: requests(600, 'Requests per minute and principal.'),
   RATE_LIMIT_ADDRESS: requests(6000, 'Requests per minute and address.'),
   STREAMS_PER_CALLER: described(
@@ -52,6 +54,10 @@ const ownVariables = {
     'Requests for the published content of one tenant per minute, of all addresses together.',
   ),
   RATE_LIMIT_LINK: requests(120, 'Downloads by links per minute and address.'),
+  RATE_LIMIT_BOT: requests(
+    120,
+    'Requests of bots per minute, address and public part of the token.',
+  ),
 } as const;
 
 /** Local mode A (crm.md section 5.5, decision C16). */
@@ -114,6 +120,7 @@ export const readConfig = (environment: Environment) => {
     ...settings,
     ...identitySettings(read),
     ...fileSettings(read),
+    ...outboundSettings(read),
     database: {
       ...settings.database,
       readUrl: read.DATABASE_READ_URL,
@@ -133,6 +140,7 @@ export const readConfig = (environment: Environment) => {
       link: read.RATE_LIMIT_LINK,
       public: read.RATE_LIMIT_PUBLIC,
       publicTenant: read.RATE_LIMIT_PUBLIC_TENANT,
+      bot: read.RATE_LIMIT_BOT,
     },
   };
 };

@@ -28,6 +28,7 @@ import { openFileStore } from './files/store.ts';
 import { startFileSweep } from './files/sweep.ts';
 import type { CrmPermission } from './http.ts';
 import { startKeyExpiry } from './idempotency/expired-keys.ts';
+import { type Outbound, openOutbound } from './messaging/outbound.ts';
 import { prepareTenantRole, TENANT_ROLE } from './row-level-security.ts';
 
 type Access = ResourceServer<CrmPermission>;
@@ -49,6 +50,8 @@ export interface Context {
   readonly vault: Vault | undefined;
   /** Where files are kept. */
   readonly fileStore: FileStore;
+  /** Sends to servers that tenants have configured. */
+  readonly outbound: Outbound;
   readonly observers: readonly RequestHandler[];
   /** The current time in milliseconds since the epoch, for the expiry of cached data. */
   clock(): number;
@@ -112,6 +115,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   const vault =
     config.keyEncryptionKeys.length > 0 ? createVault(config.keyEncryptionKeys) : undefined;
   const fileStore = openFileStore(config.files, vault);
+  const outbound = openOutbound(config.outbound);
   let valueRemoval: PeriodicWork | undefined;
   let failureExpiry: PeriodicWork | undefined;
   let eventExpiry: PeriodicWork | undefined;
@@ -128,6 +132,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     chatStreams,
     vault,
     fileStore,
+    outbound,
     observers,
     clock,
 
@@ -160,6 +165,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       await keyExpiry?.stop();
       await access.stop();
       await queue.stop();
+      await outbound.close();
       await counters.stop();
       await database.close();
     },

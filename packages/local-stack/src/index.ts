@@ -15,6 +15,7 @@ export {
 export { type RedisServer, startRedis } from './redis.ts';
 export { type S3Server, startS3 } from './s3.ts';
 export { type ServiceProcess, spawnService } from './service-process.ts';
+export { type SmtpOptions, type SmtpServer, startSmtp } from './smtp.ts';
 export { type Stack, type StackOptions, startStack } from './stack.ts';
 export { type SupervisedProcess, superviseProcess } from './supervised-process.ts';
 export { signIn } from './system/people.ts';

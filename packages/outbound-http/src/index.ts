@@ -1,3 +1,4 @@
+export { allowedAddresses, type IsAllowedAddress } from './addresses.ts';
 export { boundedFetch, type FetchLimits } from './bounded-fetch.ts';
 export { AddressRefused, type Resolve, type ResolvedAddress } from './lookup.ts';
 export {
@@ -7,5 +8,6 @@ export {
   type PublicResponse,
   RedirectRefused,
 } from './public-http.ts';
+export { ConnectTimeout, PublicTcp, type PublicTcpOptions, type TcpTarget } from './public-tcp.ts';
 export { ResponseTooLarge, readBounded } from './read-bounded.ts';
 export { InvalidTarget } from './target.ts';

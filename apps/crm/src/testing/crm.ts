@@ -73,6 +73,7 @@ export const testEnvironment = (
   RATE_LIMIT_LINK: '0',
   RATE_LIMIT_PUBLIC: '0',
   RATE_LIMIT_PUBLIC_TENANT: '0',
+  RATE_LIMIT_BOT: '0',
 });
 
 const crmPermissionNames = Object.keys(crmPermissions) as CrmPermission[];

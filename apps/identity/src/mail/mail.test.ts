@@ -2,10 +2,9 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Writable } from 'node:stream';
 import { createLogger, type Logger } from '@tessera/http-kit';
-import { until } from '@tessera/local-stack';
+import { type SmtpServer, startSmtp, until } from '@tessera/local-stack';
 import { identityDatabase, startIdentity, type TestIdentity } from '../testing/identity.ts';
 import { type Mailbox, openMailbox } from '../testing/mailbox.ts';
-import { type SmtpServer, startSmtp } from '../testing/smtp.ts';
 import type { Mail } from './mails.ts';
 
 const TOKEN = 'a-token-that-nobody-may-see';

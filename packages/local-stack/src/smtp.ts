@@ -4,10 +4,24 @@ import { buffer } from 'node:stream/consumers';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 
-/** An SMTP server of our own, that takes mails for everybody, or refuses them. */
+/** What an SMTP server offers and requires. */
+export interface SmtpOptions {
+  /** Required from every client; without it, anybody may send. */
+  readonly credentials?: { readonly username: string; readonly password: string };
+  /** The certificate of the server, in PEM; without it, there is no TLS. */
+  readonly tls?: {
+    readonly key: string;
+    readonly cert: string;
+    /** Whether connections begin with TLS instead of STARTTLS. */
+    readonly isImplicit?: boolean;
+  };
+}
+
+/** An SMTP server that accepts mails for everybody, or refuses them. */
 export interface SmtpServer {
   /** The setting `SMTP_URL`. */
   readonly url: string;
+  readonly port: number;
   readonly received: readonly Email[];
   /** Recipients as the envelope names them. */
   readonly recipients: readonly string[];
@@ -18,15 +32,22 @@ export interface SmtpServer {
   stop(): Promise<void>;
 }
 
-export const startSmtp = async (): Promise<SmtpServer> => {
+export const startSmtp = async ({ credentials, tls }: SmtpOptions = {}): Promise<SmtpServer> => {
   const received: Email[] = [];
   const recipients: string[] = [];
   let refusal: { code: number; message: string } | null = null;
   let refusals = 0;
   const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS'],
+    authOptional: credentials === undefined,
+    disabledCommands: tls ? [] : ['STARTTLS'],
+    ...(tls && { key: tls.key, cert: tls.cert, secure: tls.isImplicit === true }),
+    // Credentials are also accepted without TLS.
+    allowInsecureAuth: true,
     logger: false,
+    onAuth({ username, password }, _session, answer) {
+      const isKnown = username === credentials?.username && password === credentials?.password;
+      answer(isKnown ? null : new Error('Invalid credentials'), { user: username });
+    },
     onRcptTo({ address }, _session, answer) {
       if (!refusal) {
         recipients.push(address);
@@ -47,8 +68,12 @@ export const startSmtp = async (): Promise<SmtpServer> => {
   });
   const listening = server.listen(0, '127.0.0.1');
   await once(listening, 'listening');
+  const { port } = listening.address() as AddressInfo;
+  // A client that rejects the certificate ends the connection.
+  server.on('error', () => undefined);
   return {
-    url: `smtp://127.0.0.1:${(listening.address() as AddressInfo).port}`,
+    url: `smtp://127.0.0.1:${port}`,
+    port,
     received,
     recipients,
     get refusals() {
