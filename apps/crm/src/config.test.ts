@@ -30,7 +30,16 @@ test('few settings are required', () => {
     lifetimes: { policies: 3_600_000, principals: 15_000 },
     corsOrigins: [],
     trustedProxies: 0,
-    limits: { principal: 600, address: 6000, service: 60_000, link: 120, bot: 120 },
+    publicUrl: 'http://localhost:4100',
+    limits: {
+      principal: 600,
+      address: 6000,
+      service: 60_000,
+      link: 120,
+      public: 300,
+      publicTenant: 6000,
+      bot: 120,
+    },
   });
 });
 
