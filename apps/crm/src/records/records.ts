@@ -34,8 +34,8 @@ export type ActionRule<T extends KindTypes, Body> = (
 export interface RecordAction<T extends KindTypes, Body> {
   /** The name of the action in the history, and the `action` that `follow` receives. */
   readonly name: string;
-  /** The name if it depends on the columns that the rule sets. */
-  nameOf?(values: ColumnValues<T['row']>): string;
+  /** The name if it depends on the row before the action, or on the columns that the rule sets. */
+  nameOf?(row: T['row'], values: ColumnValues<T['row']>): string;
   readonly rule: ActionRule<T, Body>;
 }
 

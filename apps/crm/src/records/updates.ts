@@ -10,8 +10,8 @@ import { preconditionFailed } from './versions.ts';
 
 /** A change whose rules need the current row. */
 interface Change<T extends KindTypes> {
-  /** The action, or what it is called when it sets these columns. */
-  readonly action: string | ((values: ColumnValues<T['row']>) => string);
+  /** The action, or what it is called when it sets these columns of the row. */
+  readonly action: string | ((row: T['row'], values: ColumnValues<T['row']>) => string);
   readonly id: string;
   readonly versions: Versions;
   /** Throws to reject the change, or returns the columns to write. */
@@ -38,7 +38,8 @@ export const createRowChanges = <T extends KindTypes>(
       const values = await change.decide({ caller, db: transaction, row: before }, scope);
       if (isEmpty(values)) return before;
       const expected = { id, deleted: false };
-      const action = typeof change.action === 'string' ? change.action : change.action(values);
+      const action =
+        typeof change.action === 'string' ? change.action : change.action(before, values);
       const cause = causeOf(caller, action);
       const row = await repository.update(transaction, scope, expected, values, cause);
       if (!row) throw missing();

@@ -8,5 +8,5 @@ export const PUBLICATION_ATTEMPTS = 440;
 export const publicationJob = defineJob(
   'scheduled_publication',
   shape({ tenant_id: uuid(), content_id: uuid(), schedule_id: uuid() }),
-  { retries: PUBLICATION_ATTEMPTS, backoffSeconds: 5, maxBackoffSeconds: 600 },
+  { retries: PUBLICATION_ATTEMPTS, backoffSeconds: 2, maxBackoffSeconds: 600 },
 );

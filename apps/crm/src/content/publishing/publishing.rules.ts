@@ -37,7 +37,7 @@ interface PublishableRow extends PublicationState {
 }
 
 /** What the rules use: the transaction of the change, and the row that it has locked. */
-interface RuleContext {
+export interface RuleContext {
   readonly caller: Caller;
   readonly db: TenantDb;
   readonly row: PublishableRow;

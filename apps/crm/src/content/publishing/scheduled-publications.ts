@@ -6,7 +6,6 @@ import { actorFor, heldRights, type RightsSource } from '../../absent-callers/cu
 import { callerOf } from '../../absent-callers/stored-principal.ts';
 import type { Database, TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
-import type { ActionRule, RecordAction } from '../../records/records.ts';
 import { PUBLICATION_ATTEMPTS, publicationJob } from './publication-job.ts';
 import {
   deleteScheduled,
@@ -14,7 +13,15 @@ import {
   type ScheduledPublication,
   waitingPublications,
 } from './publications.repository.ts';
-import { type DropReason, type Publishable, publishingRules } from './publishing.rules.ts';
+import {
+  type DropReason,
+  type Publishable,
+  publishingRules,
+  type RuleContext,
+  type StateChange,
+} from './publishing.rules.ts';
+
+type Rule = (context: RuleContext) => Promise<StateChange>;
 
 /** A kind of record that can be published, and the operation that changes its records. */
 export interface PublishedKind extends Publishable {
@@ -22,7 +29,7 @@ export interface PublishedKind extends Publishable {
     act(
       caller: Caller,
       id: string,
-      action: RecordAction<never, unknown>,
+      action: { readonly name: string; readonly rule: Rule },
       body: unknown,
     ): Promise<unknown>;
   };
@@ -32,7 +39,6 @@ interface Dependencies {
   readonly database: Pick<Database, 'pool' | 'forTenant'>;
   readonly access: RightsSource;
   readonly kinds: readonly PublishedKind[];
-  readonly logger: Logger;
 }
 
 /** CRM itself, which drops publications. */
@@ -47,11 +53,11 @@ const createScheduledPublications = ({ access, kinds }: Pick<Dependencies, 'acce
     caller: Caller,
     { content_id: id, table_name }: ScheduledPublication,
     name: string,
-    ruleOf: (kind: Publishable) => unknown,
+    ruleOf: (kind: Publishable) => Rule,
   ): Promise<void> => {
     const kind = kinds.find(({ table }) => table === table_name);
     if (!kind) throw new Error(`${table_name} cannot be published.`);
-    const rule = ruleOf(kind) as ActionRule<never, unknown>;
+    const rule = ruleOf(kind);
     await kind.records.act(caller, id, { name, rule }, {}).catch(async (error: unknown) => {
       if (!(error instanceof HttpError) || error.status !== 404) throw error;
       await deleteScheduled(db, id);
@@ -104,7 +110,7 @@ export const publicationHandler = (dependencies: Dependencies): JobHandler => {
  * rights cannot be verified now, this happens when the publication is due.
  */
 export const dropAffected = async (
-  { database, ...dependencies }: Omit<Dependencies, 'logger'>,
+  { database, ...dependencies }: Dependencies,
   event: IdentityEvent,
 ): Promise<void> => {
   const { rightsOf, drop } = createScheduledPublications(dependencies);
@@ -120,7 +126,7 @@ export const dropAffected = async (
 
 /** The listener for events of identity that drops publications. Every replica may drop the same ones. */
 export const publicationAccessListener =
-  ({ logger, ...dependencies }: Dependencies) =>
+  ({ logger, ...dependencies }: Dependencies & { readonly logger: Logger }) =>
   (event: IdentityEvent): void => {
     dropAffected(dependencies, event).catch((err) =>
       logger.error({ err, event: event.type }, 'publications were not dropped after an event'),
