@@ -9,15 +9,19 @@ import {
   sendServicePage,
   standardProblems,
   under,
+  withCredentials,
 } from '@tessera/http-kit';
 import type { Express } from 'express';
+import { BOT, BotCaller, botLimitKey, botScheme } from './bots/bot-access.ts';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
 import { crmErrorExample } from './error-examples.ts';
 import { activityRoutes } from './features/activity/activity.routes.ts';
+import { authenticateBot } from './features/chat/bot-tokens.ts';
 import { chatRoutes } from './features/chat/chat.routes.ts';
 import { messageSearchRoutes } from './features/chat/streams/message-search.ts';
 import { streamRoutes } from './features/chat/streams/streams.routes.ts';
+import { botWebhookRoutes } from './features/chat/webhooks/bot-webhooks.routes.ts';
 import { communicationLogRoutes } from './features/communication-logs/communication-logs.routes.ts';
 import { companyRoutes } from './features/companies/companies.routes.ts';
 import { duplicateRoutes } from './features/companies/duplicates.routes.ts';
@@ -43,7 +47,7 @@ import { timelineRoutes } from './features/timelines/timelines.routes.ts';
 import { type Caller, Problem, record, renderError } from './http.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createServices, type Services } from './services.ts';
-import { SYSTEM, SystemCaller, withSystemCallers } from './system/system-access.ts';
+import { SYSTEM, SystemCaller, systemScheme } from './system/system-access.ts';
 import { version } from './version.ts';
 
 const BODY_LIMIT = 1024 * 1024;
@@ -60,11 +64,17 @@ const MINUTE = 60;
 const health = '/api/crm/health';
 
 const limitsOf = ({ config: { limits }, counters }: Context) =>
-  createLimits<Caller | SystemCaller>({
+  createLimits<Caller | SystemCaller | BotCaller>({
     classes: {
       default: { window: MINUTE, address: limits.address, principal: limits.principal },
       service: { window: MINUTE, address: limits.service, principal: 0 },
       link: { window: MINUTE, address: limits.link, principal: 0 },
+      bot: {
+        window: MINUTE,
+        address: limits.address,
+        principal: limits.principal,
+        keyed: { limit: limits.bot, key: botLimitKey },
+      },
       public: {
         window: MINUTE,
         address: limits.public,
@@ -76,6 +86,7 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
     // Every API key is counted separately; all tokens of a user are counted together.
     principalKey: (caller) => {
       if (caller instanceof SystemCaller) return 'system';
+      if (caller instanceof BotCaller) return `bot:${caller.botId}`;
       const { type, id, token_id } = caller.principal;
       return type === 'service_account' ? `key:${token_id ?? id}` : `${type}:${id}`;
     },
@@ -144,6 +155,10 @@ const routesOf = (
     ...streamRoutes({ database, streams: chatStreams }),
     ...messageSearchRoutes(database),
   }),
+  'Bot webhooks': under(
+    '/api/crm',
+    botWebhookRoutes(database, chat.messages, config.files.maxBytes),
+  ),
   Projects: under('/api/crm', projectRoutes(projects, projectMembers, exports)),
   'Time entries': under('/api/crm', timeEntryRoutes(timeEntries, database, exports)),
   'Custom fields': under('/api/crm', customFieldRoutes(customFields)),
@@ -175,7 +190,7 @@ export const createApp = (
   furtherGroups: RouteGroups = {},
 ): { app: Express; document: object } => {
   const { config, logger, metrics, observers } = context;
-  return createApplication<Caller | SystemCaller>({
+  return createApplication<Caller | SystemCaller | BotCaller>({
     groups: { ...routesOf(context, createServices(context)), ...furtherGroups },
     about: {
       title: 'Tessera CRM',
@@ -185,11 +200,14 @@ export const createApp = (
       problems,
       errorExample: crmErrorExample,
       requestHeaders({ permission, credential }) {
-        if (permission === 'public') return [];
+        if (permission === 'public' || credential === BOT) return [];
         return credential === SYSTEM ? ['X-Tenant-Id'] : ['X-Tenant'];
       },
     },
-    gate: withSystemCallers(context.access.gate, config.systemTokens),
+    gate: withCredentials<Caller, SystemCaller | BotCaller>(context.access.gate, [
+      systemScheme(config.systemTokens),
+      botScheme((token) => authenticateBot(context.database, token)),
+    ]),
     limits: limitsOf(context),
     idempotency: createIdempotency(context.database, context.vault),
     bodyLimit: BODY_LIMIT,

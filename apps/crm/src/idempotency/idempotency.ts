@@ -5,6 +5,7 @@ import {
   type RepeatableResponse,
 } from '@tessera/http-kit';
 import type { Vault } from '@tessera/vault';
+import { BotCaller } from '../bots/bot-access.ts';
 import type { Database, TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { Caller } from '../http.ts';
@@ -15,7 +16,7 @@ const { sql } = Prisma;
 /** How long a key is kept, in milliseconds. */
 const KEPT_MS = 24 * 3_600_000;
 
-type KeyedCaller = Pick<Caller, 'tenantId' | 'principal'> | SystemCaller;
+type KeyedCaller = Pick<Caller, 'tenantId' | 'principal'> | SystemCaller | BotCaller;
 
 /**
  * Keys of different callers do not meet, nor do those of a user in different apps, of an administrator who acts as
@@ -23,6 +24,7 @@ type KeyedCaller = Pick<Caller, 'tenantId' | 'principal'> | SystemCaller;
  */
 const callerOf = (caller: KeyedCaller): string => {
   if (caller instanceof SystemCaller) return `system:${caller.tokenId}`;
+  if (caller instanceof BotCaller) return `bot:${caller.botId}`;
   const { type, id, client_id, impersonator_id } = caller.principal;
   return [type, id, client_id ?? '', impersonator_id ?? ''].join(':');
 };

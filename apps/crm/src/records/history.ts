@@ -30,10 +30,13 @@ export const RecordChange = named(
       '`create`, `update`, `delete`, `restore`, or the name of an action',
       'update',
     ),
-    actor_type: oneOf('user', 'service_account', 'client', 'system'),
+    actor_type: oneOf('user', 'service_account', 'client', 'bot', 'system'),
     user_id: described(nullable(uuid()), 'The user, or the user of the service account'),
     client_id: described(nullable(rawText(200)), 'The OAuth client that the user signed in with'),
-    token_id: described(nullable(rawText(200)), 'Of a service account, the id of its API key'),
+    token_id: described(
+      nullable(rawText(200)),
+      'Of a service account, the id of its API key; of a bot, its id',
+    ),
     impersonator_id: described(nullable(rawText(200)), 'The administrator who acted as the user'),
     changes: described(
       mapOf(shape({ from: anything(), to: anything() }), 1000),

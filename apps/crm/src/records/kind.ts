@@ -153,7 +153,7 @@ const allOf = (resource: RecordResource): Permissions => ({
 });
 
 /** Binds `declareKind` to a type of caller: users and clients, or services with a system token. */
-const kindsFor =
+export const kindsFor =
   <C extends TenantCaller>() =>
   <
     Create extends object,

@@ -1,12 +1,6 @@
 import { createHash } from 'node:crypto';
 import { uuid, validate } from '@tessera/fields';
-import {
-  type Gate,
-  HttpError,
-  invalidField,
-  tokenMatcher,
-  withCredentials,
-} from '@tessera/http-kit';
+import { type CredentialScheme, HttpError, invalidField, tokenMatcher } from '@tessera/http-kit';
 import type { Request } from 'express';
 
 /** A service that acts in one tenant (decision C14). */
@@ -21,7 +15,7 @@ export class SystemCaller {
   }
 }
 
-/** The credential of routes that only services may call; see `withSystemCallers`. */
+/** The credential of routes that only services may call; see `systemScheme`. */
 export const SYSTEM = 'system';
 
 /** 401: the system token is missing or unknown. */
@@ -34,26 +28,18 @@ const tenantIdOf = (req: Request): string => {
   throw invalidField('X-Tenant-Id', 'the header X-Tenant-Id must be the id of a tenant');
 };
 
-/**
- * Adds system tokens to a gate. Routes with the credential `system` accept only services with one of the
- * tokens; all other routes use the given gate.
- */
-export const withSystemCallers = <Caller>(
-  gate: Gate<Caller>,
-  tokens: readonly string[],
-): Gate<Caller | SystemCaller> => {
+/** The scheme of system tokens: only services with one of the tokens are accepted. */
+export const systemScheme = (tokens: readonly string[]): CredentialScheme<SystemCaller> => {
   const isSystemToken = tokenMatcher(tokens);
-  return withCredentials(gate, [
-    {
-      name: SYSTEM,
-      securitySchemes: {
-        systemToken: { type: 'apiKey', in: 'header', name: 'X-System-Token' },
-      },
-      authenticate(req): SystemCaller {
-        const token = req.get('x-system-token') ?? '';
-        if (isSystemToken(token)) return new SystemCaller(tenantIdOf(req), token);
-        throw systemTokenMissing();
-      },
+  return {
+    name: SYSTEM,
+    securitySchemes: {
+      systemToken: { type: 'apiKey', in: 'header', name: 'X-System-Token' },
     },
-  ]);
+    authenticate(req): SystemCaller {
+      const token = req.get('x-system-token') ?? '';
+      if (isSystemToken(token)) return new SystemCaller(tenantIdOf(req), token);
+      throw systemTokenMissing();
+    },
+  };
 };

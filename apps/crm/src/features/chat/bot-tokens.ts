@@ -1,3 +1,4 @@
+import { NIL } from 'uuid';
 import type { Database } from '../../database.ts';
 import { isSecretOf, tokenFormat } from '../../records/record-tokens.ts';
 import { findBot } from './bots.repository.ts';
@@ -12,14 +13,15 @@ export interface AuthenticatedBot {
   readonly name: string;
 }
 
+/** What a malformed token is handled as, so that it takes as much work as any other wrong one. */
+const NOBODY = { tenantId: NIL, id: NIL, secret: '' } as const;
+
 /** The bot of a token; undefined if the token is malformed, replaced or of a deleted bot. */
 export const authenticateBot = async (
   database: Database,
   token: string,
 ): Promise<AuthenticatedBot | undefined> => {
-  const presented = botTokens.read(token);
-  if (!presented) return undefined;
-  const { tenantId, id: botId, secret } = presented;
+  const { tenantId, id: botId, secret } = botTokens.read(token) ?? NOBODY;
   const found = await findBot(database.forTenant(tenantId), botId);
   const isGenuine = isSecretOf(secret, found?.token_hash);
   return found && isGenuine ? { tenantId, botId, name: found.name } : undefined;

@@ -15,6 +15,7 @@ import type { Caller } from '../../http.ts';
 import type { AnswerOf } from '../../records/kind.ts';
 import type { Versioned } from '../../records/records.ts';
 import { createAccess } from '../../records/scope.ts';
+import type { ChatCaller } from './chat-caller.ts';
 import { appendEvent } from './chat-events.ts';
 import {
   findScanStatus,
@@ -88,7 +89,7 @@ export interface SentFile extends Upload {
 export interface MessageFiles {
   /** Posts a message with a file. Throws 413, and the errors of the upload and of posting. */
   upload<R>(
-    caller: Caller,
+    caller: ChatCaller,
     channelId: string,
     message: Pick<NewMessage, 'body' | 'thread_root_id'>,
     sent: SentFile,

@@ -1,7 +1,8 @@
 import type { Field, Shape } from '@tessera/fields';
-import { declareKind } from '../../records/kind.ts';
+import { kindsFor } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { channel } from './channels.kind.ts';
+import type { ChatCaller } from './chat-caller.ts';
 import { fileColumns, presentFile } from './message-file.ts';
 import {
   checkDeletion,
@@ -13,7 +14,9 @@ import {
 } from './messages.rules.ts';
 import { Message, MessageInput, MessageUpdate } from './messages.schema.ts';
 
-export const message = declareKind({
+const declareChatKind = kindsFor<ChatCaller>();
+
+export const message = declareChatKind({
   table: 'messages',
   path: '/messages',
   name: 'message',

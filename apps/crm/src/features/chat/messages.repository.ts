@@ -12,6 +12,7 @@ export interface MessageState {
   readonly position: number;
   readonly author_type: 'user' | 'bot' | 'client';
   readonly user_id: string | null;
+  readonly bot_id: string | null;
   readonly client_id: string | null;
   readonly body: string | null;
   readonly thread_root_id: string | null;
@@ -80,7 +81,7 @@ export const findMessage = async (
   messageId: string,
 ): Promise<MessageState | undefined> => {
   const [found] = await db.query<MessageState>(sql`
-    SELECT id, channel_id, position, author_type, user_id, client_id, body, thread_root_id,
+    SELECT id, channel_id, position, author_type, user_id, bot_id, client_id, body, thread_root_id,
       file_content_id, mentions, recalled_at, pinned_at, created_at, deleted_at
     FROM tenant_crm.messages
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${messageId}::uuid`);

@@ -1,10 +1,11 @@
 import { HttpError, invalidField, notFound } from '@tessera/http-kit';
+import { BotCaller } from '../../bots/bot-access.ts';
 import type { TenantDb } from '../../database.ts';
 import type { Files, UploadedFile } from '../../files/files.ts';
-import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
 import { readSettings } from '../settings/settings.service.ts';
 import { takePosition } from './channels.repository.ts';
+import type { ChatCaller } from './chat-caller.ts';
 import { appendEvent, type ChatEventType, lockFeed } from './chat-events.ts';
 import { storeMentions } from './mentions.repository.ts';
 import { mentionsIn } from './mentions.ts';
@@ -12,9 +13,10 @@ import { type FileColumns, noFile } from './message-file.ts';
 import { addReply, forgetTexts, type MessageState, recountReply } from './messages.repository.ts';
 import { addParticipants, roleIn } from './participants.repository.ts';
 import { markRead } from './streams/read-markers.repository.ts';
+import { isBotIn } from './webhooks/bot-webhooks.repository.ts';
 
 interface Context {
-  readonly caller: Caller;
+  readonly caller: ChatCaller;
   readonly db: TenantDb;
 }
 
@@ -54,15 +56,16 @@ const referToFile = async (db: TenantDb, file: NewFile): Promise<FileColumns> =>
   };
 };
 
-/** The author of what a caller writes: the user, or the client of a token without a user (decision C21). */
-const authorOf = (caller: Caller) =>
-  caller.userUuid === null
-    ? { author_type: 'client' as const, client_id: actorOf(caller).clientId }
-    : { author_type: 'user' as const, user_id: caller.userUuid };
+/** The author of what a caller writes: the user, the bot, or the client of a token without a user (decision C21). */
+const authorOf = (caller: ChatCaller) => {
+  if (caller instanceof BotCaller) return { author_type: 'bot' as const, bot_id: caller.botId };
+  if (caller.userUuid !== null) return { author_type: 'user' as const, user_id: caller.userUuid };
+  return { author_type: 'client' as const, client_id: actorOf(caller).clientId };
+};
 
 /**
- * The columns of a new message. Writing in a public channel joins it; in any other one, the caller must still
- * participate once it is locked.
+ * The columns of a new message. Users who write in a public channel join it; in any other one, and everywhere as a bot,
+ * the caller must still belong to it once it is locked.
  */
 export const prepareMessage = async (
   { body, thread_root_id: rootId, file }: NewMessage,
@@ -76,7 +79,10 @@ export const prepareMessage = async (
   const { kind, position } = await takePosition(db, channelId);
   const { userUuid } = caller;
   const role = userUuid === null ? undefined : await roleIn(db, channelId, userUuid);
-  if (!role && kind !== 'public') throw notFound('The channel');
+  const isMember =
+    caller instanceof BotCaller ? await isBotIn(db, channelId, caller.botId) : role !== undefined;
+  const mayJoin = kind === 'public' && !(caller instanceof BotCaller);
+  if (!isMember && !mayJoin) throw notFound('The channel');
   if (!role && userUuid !== null) {
     const cause = { action: 'create', actor: actorOf(caller) };
     await addParticipants(db, cause, { channelId, userIds: [userUuid], role: 'member' });
@@ -88,8 +94,11 @@ export const prepareMessage = async (
 };
 
 const isAuthor = ({ caller, row }: RowContext): boolean => {
-  if (row.author_type === 'user') return row.user_id === caller.userUuid;
-  return row.author_type === 'client' && row.client_id === authorOf(caller).client_id;
+  const author = authorOf(caller);
+  if (author.author_type !== row.author_type) return false;
+  if (author.author_type === 'user') return row.user_id === author.user_id;
+  if (author.author_type === 'bot') return row.bot_id === author.bot_id;
+  return row.client_id === author.client_id;
 };
 
 /** Throws 403 `not_the_author` unless the caller wrote the message. */

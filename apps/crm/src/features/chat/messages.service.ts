@@ -1,10 +1,10 @@
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { Caller } from '../../http.ts';
 import type { AnswerOf, RowOfKind } from '../../records/kind.ts';
 import { createRecords, type Versioned } from '../../records/records.ts';
 import { columnsOf, presenter } from '../../records/row.ts';
 import { createAccess } from '../../records/scope.ts';
+import type { ChatCaller } from './chat-caller.ts';
 import { withScanStatus } from './message-files.repository.ts';
 import {
   createMessageFiles,
@@ -26,7 +26,7 @@ export interface MessageService {
   readonly messages: Messages;
   readonly files: MessageFiles;
   /** One page of a channel's messages, newest first; 404 unless the caller sees the channel. */
-  list(caller: Caller, channelId: string, query: MessageQuery): Promise<MessagePage<Answer>>;
+  list(caller: ChatCaller, channelId: string, query: MessageQuery): Promise<MessagePage<Answer>>;
 }
 
 const columns = Prisma.raw([...columnsOf(message).keys()].join(', '));
@@ -34,7 +34,7 @@ const columns = Prisma.raw([...columnsOf(message).keys()].join(', '));
 /** The same messages with their reactions, and with the scan status of their files. */
 const completed = async (
   db: TenantDb,
-  { userUuid }: Caller,
+  { userUuid }: ChatCaller,
   answers: readonly Answer[],
 ): Promise<Answer[]> => {
   const ids = answers.map(({ id }) => id);
@@ -54,7 +54,7 @@ const completed = async (
 const createMessages = ({ database, files, jobs }: MessageFileDependencies): Messages => {
   const messages = createRecords(message, database);
   const complete = async (
-    caller: Caller,
+    caller: ChatCaller,
     changed: Promise<Versioned<Answer>>,
   ): Promise<Versioned<Answer>> => {
     const found = await changed;
