@@ -1287,6 +1287,89 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/webhooks/bot": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who the bot is, and where it can post */
+        get: operations["getOwnBot"];
+        put?: never;
+        /**
+         * Post a message as a bot
+         * @description The message appears in the channel and in its event streams at once. A reply names the message that begins the thread.
+         */
+        post: operations["createBotMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/webhooks/bot/upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post a message with a file as a bot
+         * @description Like `POST /webhooks/bot`, with a file. Characters that could make its name a path are replaced.
+         */
+        post: operations["uploadBotMessageFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/webhooks/bot/messages/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a message that the bot wrote */
+        get: operations["getBotMessage"];
+        /** Edit a message that the bot wrote */
+        put: operations["updateBotMessage"];
+        post?: never;
+        /**
+         * Delete a message that the bot wrote
+         * @description Owners of the channel can restore it.
+         */
+        delete: operations["deleteBotMessage"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/webhooks/bot/messages/{id}/recall": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Recall a message that the bot wrote
+         * @description Removes its text and its file, also from the history, within the time that the tenant's settings allow.
+         */
+        post: operations["recallBotMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/projects": {
         parameters: {
             query?: never;
@@ -3030,6 +3113,20 @@ export interface components {
             name: string;
             description?: string | null;
         };
+        BotMessageInput: {
+            /**
+             * Format: uuid
+             * @description A channel that the bot was added to; can be omitted if there is only one
+             */
+            channel_id?: string | null;
+            /** @description Mentions a user where it contains `<@user id>`; at most 50 users are mentioned. */
+            body: string;
+            /**
+             * Format: uuid
+             * @description The message that this one replies to; it is in the same channel and no reply itself
+             */
+            thread_root_id?: string | null;
+        };
         BotUpdate: {
             name?: string;
             description?: string | null;
@@ -3990,6 +4087,25 @@ export interface components {
              */
             contact_id: string;
         };
+        OwnBot: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            description: string | null;
+            /** @description The channels in which the bot can post, by name; at most 1000 */
+            channels: {
+                /** Format: uuid */
+                id: string;
+                /** @enum {unknown} */
+                kind: "public" | "private";
+                name: string;
+                topic: string | null;
+            }[];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
         PageLinks: {
             first: string;
             last: string;
@@ -4221,7 +4337,7 @@ export interface components {
              */
             action: string;
             /** @enum {unknown} */
-            actor_type: "user" | "service_account" | "client" | "system";
+            actor_type: "user" | "service_account" | "client" | "bot" | "system";
             /**
              * Format: uuid
              * @description The user, or the user of the service account
@@ -4229,7 +4345,7 @@ export interface components {
             user_id: string | null;
             /** @description The OAuth client that the user signed in with */
             client_id: string | null;
-            /** @description Of a service account, the id of its API key */
+            /** @description Of a service account, the id of its API key; of a bot, its id */
             token_id: string | null;
             /** @description The administrator who acted as the user */
             impersonator_id: string | null;
@@ -5276,6 +5392,20 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
+        /** @description The time is over (`recall_expired`), or the message is recalled already */
+        Conflict7: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The body is not well-formed */
         BadRequest3: {
             headers: {
@@ -5347,7 +5477,7 @@ export interface components {
             };
         };
         /** @description The file is being scanned (`scan_pending`), contains malware (`file_quarantined`) or exceeds a limit of the scanner (`file_unscannable`) */
-        Conflict7: {
+        Conflict8: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -5525,7 +5655,7 @@ export interface components {
             };
         };
         /** @description The member is the owner, or the last manager of a private project */
-        Conflict8: {
+        Conflict9: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -5599,7 +5729,7 @@ export interface components {
             };
         };
         /** @description The limit of 100 records is reached. A request with the same `Idempotency-Key` is still running */
-        Conflict9: {
+        Conflict10: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -5628,7 +5758,7 @@ export interface components {
             };
         };
         /** @description The request is not pending */
-        Conflict10: {
+        Conflict11: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -5991,7 +6121,7 @@ export interface components {
             };
         };
         /** @description `Upload-Offset` is not the number of bytes that the service has, or the document conflicts with another one */
-        Conflict11: {
+        Conflict12: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -6066,7 +6196,7 @@ export interface components {
             };
         };
         /** @description The upload is finished */
-        Conflict12: {
+        Conflict13: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -6142,7 +6272,7 @@ export interface components {
             };
         };
         /** @description The folder, or a private folder below it, would have no member with write access */
-        Conflict13: {
+        Conflict14: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9981,20 +10111,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
-            /** @description The time is over (`recall_expired`), or the message is recalled already */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            409: components["responses"]["Conflict7"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -10303,7 +10420,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict7"];
+            409: components["responses"]["Conflict8"];
             412: components["responses"]["PreconditionFailed2"];
             416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
@@ -11462,6 +11579,337 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable2"];
         };
     };
+    getOwnBot: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["OwnBot"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden4"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    createBotMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BotMessageInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Message"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden4"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity9"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    uploadBotMessageFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A file of at most 5368709120 bytes. Its type is detected from its content. */
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /**
+                     * Format: uuid
+                     * @description A channel that the bot was added to; can be omitted if there is only one
+                     */
+                    channel_id?: string;
+                    /** @description The text of the message; mentions as in messages without a file */
+                    body?: string;
+                    /**
+                     * Format: uuid
+                     * @description The message that this one replies to; it is in the same channel and no reply itself
+                     */
+                    thread_root_id?: string;
+                    file: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Message"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest3"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden4"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge2"];
+            415: components["responses"]["UnsupportedMediaType2"];
+            422: components["responses"]["UnprocessableEntity10"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    getBotMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Message"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden4"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    updateBotMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MessageUpdate"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Message"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden4"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict6"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity2"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    deleteBotMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden4"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    recallBotMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Message"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden4"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict7"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
     listProjects: {
         parameters: {
             query?: {
@@ -12199,7 +12647,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden23"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict8"];
+            409: components["responses"]["Conflict9"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -12244,7 +12692,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden23"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict8"];
+            409: components["responses"]["Conflict9"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -13020,7 +13468,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            409: components["responses"]["Conflict9"];
+            409: components["responses"]["Conflict10"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description The input is invalid; `errors` names every invalid field */
@@ -13649,7 +14097,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict10"];
+            409: components["responses"]["Conflict11"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -13844,7 +14292,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden30"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict10"];
+            409: components["responses"]["Conflict11"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -13899,7 +14347,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden30"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict10"];
+            409: components["responses"]["Conflict11"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -13962,7 +14410,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict10"];
+            409: components["responses"]["Conflict11"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -15706,7 +16154,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden33"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict7"];
+            409: components["responses"]["Conflict8"];
             412: components["responses"]["PreconditionFailed2"];
             416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
@@ -15812,7 +16260,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            409: components["responses"]["Conflict7"];
+            409: components["responses"]["Conflict8"];
             412: components["responses"]["PreconditionFailed2"];
             416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
@@ -15906,7 +16354,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden33"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict7"];
+            409: components["responses"]["Conflict8"];
             412: components["responses"]["PreconditionFailed2"];
             416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
@@ -16077,7 +16525,7 @@ export interface operations {
             401: components["responses"]["Unauthorized2"];
             403: components["responses"]["Forbidden37"];
             404: components["responses"]["NotFound3"];
-            409: components["responses"]["Conflict12"];
+            409: components["responses"]["Conflict13"];
             412: components["responses"]["PreconditionFailed3"];
             413: components["responses"]["PayloadTooLarge5"];
             415: components["responses"]["UnsupportedMediaType3"];
@@ -16183,7 +16631,7 @@ export interface operations {
             403: components["responses"]["Forbidden37"];
             404: components["responses"]["NotFound3"];
             408: components["responses"]["RequestTimeout2"];
-            409: components["responses"]["Conflict11"];
+            409: components["responses"]["Conflict12"];
             410: components["responses"]["Gone"];
             412: components["responses"]["PreconditionFailed3"];
             413: components["responses"]["PayloadTooLarge4"];
@@ -16295,7 +16743,7 @@ export interface operations {
             401: components["responses"]["Unauthorized2"];
             403: components["responses"]["Forbidden38"];
             404: components["responses"]["NotFound3"];
-            409: components["responses"]["Conflict12"];
+            409: components["responses"]["Conflict13"];
             412: components["responses"]["PreconditionFailed3"];
             413: components["responses"]["PayloadTooLarge5"];
             415: components["responses"]["UnsupportedMediaType3"];
@@ -16403,7 +16851,7 @@ export interface operations {
             403: components["responses"]["Forbidden38"];
             404: components["responses"]["NotFound3"];
             408: components["responses"]["RequestTimeout2"];
-            409: components["responses"]["Conflict11"];
+            409: components["responses"]["Conflict12"];
             410: components["responses"]["Gone"];
             412: components["responses"]["PreconditionFailed3"];
             413: components["responses"]["PayloadTooLarge4"];
@@ -17066,7 +17514,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict13"];
+            409: components["responses"]["Conflict14"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -17470,7 +17918,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden43"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict13"];
+            409: components["responses"]["Conflict14"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -17528,7 +17976,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden43"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict13"];
+            409: components["responses"]["Conflict14"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -18635,7 +19083,7 @@ export interface operations {
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden4"];
-            409: components["responses"]["Conflict9"];
+            409: components["responses"]["Conflict10"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description The input is invalid; `errors` names every invalid field */
@@ -18922,7 +19370,7 @@ export interface operations {
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden4"];
-            409: components["responses"]["Conflict9"];
+            409: components["responses"]["Conflict10"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description The input is invalid; `errors` names every invalid field */

@@ -90,74 +90,112 @@ const messageWithFile = async (crm: TestCrm, side: string) => {
   return { id: body.data.id, mid: posted.body.data.id };
 };
 
+/** Creates a bot with one channel in each tenant; returns the headers of its requests. */
+const botsOf = (crm: TestCrm) => {
+  const create = async (tenant: 'acme' | 'globex') => {
+    const caller = crm.caller({ tenant });
+    const send = (path: string, body: object) =>
+      crm.http.post(`/api/crm${path}`).set(caller).send(body).expect(201);
+    const { body: bot } = await send('/bots', { name: 'Builds' });
+    const { body: channel } = await send('/channels', { name: 'Builds' });
+    await send(`/channels/${channel.data.id}/bots`, { bot_id: bot.data.id });
+    return { 'x-bot-token': bot.data.token as string };
+  };
+  const created = new Map<Tenant, ReturnType<typeof create>>();
+  return (side: Tenant): ReturnType<typeof create> => {
+    const bot = created.get(side) ?? create(side === 'own' ? 'acme' : 'globex');
+    created.set(side, bot);
+    return bot;
+  };
+};
+
+/** The id of a new message of the bot of a tenant. */
+const messageOfBot = async (crm: TestCrm, headers: Record<string, string>): Promise<string> => {
+  const { body } = await crm.http
+    .post('/api/crm/webhooks/bot')
+    .set(headers)
+    .send({ body: 'Hello' })
+    .expect(201);
+  return body.data.id;
+};
+
 /** What tests that are made from the OpenAPI document need to know about CRM. */
-export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => ({
-  url: crm.url,
-  bodies: {
-    createProject: projectFields,
-    updateProject: projectFields,
-    createDocumentFolder: folderFields,
-    updateDocumentFolder: folderFields,
-    createDocument: () => ({ folder_id: undefined }),
-    updateDocument: () => ({ folder_id: undefined }),
-    createDocumentLink: () => ({ expires_at: undefined, version_number: undefined }),
-    updateStorageQuota: () => ({ quota_bytes: null }),
-    moveDocuments: () => ({ document_ids: [], folder_ids: [], folder_id: null }),
-    createTimeEntry: newEntryFields,
-    startTimer: () => ({ task_id: undefined }),
-    updateTimeEntry: entryFields,
-    createCustomField: customFieldFields,
-    updateCustomField: () => ({ is_required: false }),
-    // A message of the same channel.
-    createMessage: () => ({ thread_root_id: undefined }),
-    uploadMessageFile: () => ({ thread_root_id: undefined }),
-    createReaction: reactionFields,
-    // Only owners appoint others.
-    createChannelParticipant: () => ({ role: 'member' }),
-    updateChannelParticipant: () => ({ role: 'member' }),
-    createImport: () => ({ resource: 'contacts', mapping: '{}', file: 'first_name\nAda\n' }),
-    batchContacts: batchOf({ first_name: 'Ada' }, 'notes'),
-    batchCompanies: batchOf({ name: 'Engines' }, 'notes'),
-    batchTasks: batchOf({ title: 'Call Ada' }, 'description'),
-  },
-  headers: {
-    createDocumentUpload: { ...TUS, 'Upload-Length': '6' },
-    createVersionUpload: { ...TUS, 'Upload-Length': '6' },
-    getDocumentUpload: TUS,
-    getVersionUpload: TUS,
-    updateDocumentUpload: { ...TUS, ...EMPTY_PART },
-    updateVersionUpload: { ...TUS, ...EMPTY_PART },
-    deleteDocumentUpload: TUS,
-    deleteVersionUpload: TUS,
-  },
-  // A required custom field would make the contacts of all other operations invalid.
-  callerOutsideTenants: ({ id }) =>
-    ['createCustomField', 'updateCustomField'].includes(id)
-      ? Promise.resolve(crm.caller({ tenants: [newTenant('acme')] }))
-      : undefined,
-  // Most messages have no file, and tags exist in records only.
-  async parameters(side, path): Promise<Record<string, string>> {
-    if (path.endsWith('/thumbnail')) return { id: await documentWithThumbnail(crm, side) };
-    if (path.endsWith('/messages/{mid}/file')) return messageWithFile(crm, side);
-    if (path === '/public/links/{token}') return { token: await linkOf(crm, side) };
-    if (!path.includes('{tag}')) return {};
-    const tag = `sample-${crypto.randomUUID()}`;
-    const [collection, body] = path.includes('/companies/')
-      ? (['companies', { name: 'A', tags: [tag] }] as const)
-      : (['contacts', { first_name: 'A', tags: [tag] }] as const);
-    const caller = crm.caller({ tenant: side === 'own' ? 'acme' : 'globex' });
-    const created = await crm.http.post(`/api/crm/${collection}`).set(caller).send(body);
-    return { tag, ...(path.includes('{id}') && { id: created.body.data.id }) };
-  },
-  // Sends both credentials; each route reads the one it accepts.
-  async caller(side, lacking) {
-    const tenant = side === 'own' ? 'acme' : 'globex';
-    const person = crm.caller({ tenant, ...(lacking !== undefined && { lacking: [lacking] }) });
-    return { ...person, ...crm.system(tenant) };
-  },
-  client() {
-    const pipeline = { type: 'client', id: 'pipeline', tenants: [], scopes: ['*'] } as const;
-    const { headers } = crm.identity.signIn(pipeline);
-    return { ...headers, ...crm.system(), 'x-tenant': 'acme' };
-  },
-});
+export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => {
+  const botOf = botsOf(crm);
+  return {
+    url: crm.url,
+    bodies: {
+      createProject: projectFields,
+      updateProject: projectFields,
+      createDocumentFolder: folderFields,
+      updateDocumentFolder: folderFields,
+      createDocument: () => ({ folder_id: undefined }),
+      updateDocument: () => ({ folder_id: undefined }),
+      createDocumentLink: () => ({ expires_at: undefined, version_number: undefined }),
+      updateStorageQuota: () => ({ quota_bytes: null }),
+      moveDocuments: () => ({ document_ids: [], folder_ids: [], folder_id: null }),
+      createTimeEntry: newEntryFields,
+      startTimer: () => ({ task_id: undefined }),
+      updateTimeEntry: entryFields,
+      createCustomField: customFieldFields,
+      updateCustomField: () => ({ is_required: false }),
+      // A message of the same channel.
+      createMessage: () => ({ thread_root_id: undefined }),
+      uploadMessageFile: () => ({ thread_root_id: undefined }),
+      createReaction: reactionFields,
+      // The bot has one channel, in which no message begins a thread.
+      createBotMessage: () => ({ channel_id: undefined, thread_root_id: undefined }),
+      uploadBotMessageFile: () => ({ channel_id: undefined, thread_root_id: undefined }),
+      // Only owners appoint others.
+      createChannelParticipant: () => ({ role: 'member' }),
+      updateChannelParticipant: () => ({ role: 'member' }),
+      createImport: () => ({ resource: 'contacts', mapping: '{}', file: 'first_name\nAda\n' }),
+      batchContacts: batchOf({ first_name: 'Ada' }, 'notes'),
+      batchCompanies: batchOf({ name: 'Engines' }, 'notes'),
+      batchTasks: batchOf({ title: 'Call Ada' }, 'description'),
+    },
+    headers: {
+      createDocumentUpload: { ...TUS, 'Upload-Length': '6' },
+      createVersionUpload: { ...TUS, 'Upload-Length': '6' },
+      getDocumentUpload: TUS,
+      getVersionUpload: TUS,
+      updateDocumentUpload: { ...TUS, ...EMPTY_PART },
+      updateVersionUpload: { ...TUS, ...EMPTY_PART },
+      deleteDocumentUpload: TUS,
+      deleteVersionUpload: TUS,
+    },
+    // A required custom field would make the contacts of all other operations invalid.
+    callerOutsideTenants: ({ id }) =>
+      ['createCustomField', 'updateCustomField'].includes(id)
+        ? Promise.resolve(crm.caller({ tenants: [newTenant('acme')] }))
+        : undefined,
+    // Most messages have no file, and tags exist in records only.
+    async parameters(side, path): Promise<Record<string, string>> {
+      if (path.endsWith('/thumbnail')) return { id: await documentWithThumbnail(crm, side) };
+      if (path.endsWith('/messages/{mid}/file')) return messageWithFile(crm, side);
+      if (path.includes('/webhooks/bot/messages/{id}')) {
+        return { id: await messageOfBot(crm, await botOf(side)) };
+      }
+      if (path === '/public/links/{token}') return { token: await linkOf(crm, side) };
+      if (!path.includes('{tag}')) return {};
+      const tag = `sample-${crypto.randomUUID()}`;
+      const [collection, body] = path.includes('/companies/')
+        ? (['companies', { name: 'A', tags: [tag] }] as const)
+        : (['contacts', { first_name: 'A', tags: [tag] }] as const);
+      const caller = crm.caller({ tenant: side === 'own' ? 'acme' : 'globex' });
+      const created = await crm.http.post(`/api/crm/${collection}`).set(caller).send(body);
+      return { tag, ...(path.includes('{id}') && { id: created.body.data.id }) };
+    },
+    // Sends all credentials; each route reads the one it accepts.
+    async caller(side, lacking) {
+      const tenant = side === 'own' ? 'acme' : 'globex';
+      const person = crm.caller({ tenant, ...(lacking !== undefined && { lacking: [lacking] }) });
+      return { ...person, ...crm.system(tenant), ...(await botOf(side)) };
+    },
+    client() {
+      const pipeline = { type: 'client', id: 'pipeline', tenants: [], scopes: ['*'] } as const;
+      const { headers } = crm.identity.signIn(pipeline);
+      return { ...headers, ...crm.system(), 'x-tenant': 'acme' };
+    },
+  };
+};

@@ -18,7 +18,7 @@ const NOBODY = { tenantId: NIL, id: NIL, secret: '' } as const;
 
 /** The bot of a token; undefined if the token is malformed, replaced or of a deleted bot. */
 export const authenticateBot = async (
-  database: Database,
+  database: Pick<Database, 'forTenant'>,
   token: string,
 ): Promise<AuthenticatedBot | undefined> => {
   const { tenantId, id: botId, secret } = botTokens.read(token) ?? NOBODY;

@@ -47,7 +47,15 @@ test('A token authenticates its bot until it is replaced, or the bot is deleted'
   expect(await authenticated(body.data.token)).toBe(id);
 });
 
-test('No other token authenticates a bot', async () => {
+test('No other token authenticates a bot, and each takes one read of the database', async () => {
+  const { database } = crm().context;
+  const tenants: string[] = [];
+  const watched = {
+    forTenant(tenantId: string) {
+      tenants.push(tenantId);
+      return database.forTenant(tenantId);
+    },
+  };
   const [one, other] = [await created(), await created()];
   const secretOf = (token: string) => token.slice(-43);
   for (const token of [
@@ -59,7 +67,9 @@ test('No other token authenticates a bot', async () => {
     one.token.replace('tcb_', 'tcb_AAAAAAAAAAAAAAAAAAAAAA_').replace(/_[^_]+(?=_[^_]+_[^_]+$)/, ''),
     secretOf(one.token),
   ]) {
-    expect([token, await authenticated(token)]).toEqual([token, undefined]);
+    tenants.length = 0;
+    const found = await authenticateBot(watched, token);
+    expect([token, found, tenants.length]).toEqual([token, undefined, 1]);
   }
 });
 
