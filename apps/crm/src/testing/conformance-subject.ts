@@ -90,7 +90,7 @@ const messageWithFile = async (crm: TestCrm, side: string) => {
   return { id: body.data.id, mid: posted.body.data.id };
 };
 
-/** Creates a bot with one channel in each tenant; returns the headers of its requests. */
+/** Creates a bot with one channel in each tenant; returns the headers of its requests and the channel. */
 const botsOf = (crm: TestCrm) => {
   const create = async (tenant: 'acme' | 'globex') => {
     const caller = crm.caller({ tenant });
@@ -99,7 +99,10 @@ const botsOf = (crm: TestCrm) => {
     const { body: bot } = await send('/bots', { name: 'Builds' });
     const { body: channel } = await send('/channels', { name: 'Builds' });
     await send(`/channels/${channel.data.id}/bots`, { bot_id: bot.data.id });
-    return { 'x-bot-token': bot.data.token as string };
+    return {
+      headers: { 'x-bot-token': bot.data.token as string },
+      channelId: channel.data.id as string,
+    };
   };
   const created = new Map<Tenant, ReturnType<typeof create>>();
   return (side: Tenant): ReturnType<typeof create> => {
@@ -110,11 +113,14 @@ const botsOf = (crm: TestCrm) => {
 };
 
 /** The id of a new message of the bot of a tenant. */
-const messageOfBot = async (crm: TestCrm, headers: Record<string, string>): Promise<string> => {
+const messageOfBot = async (
+  crm: TestCrm,
+  { headers, channelId }: Awaited<ReturnType<ReturnType<typeof botsOf>>>,
+): Promise<string> => {
   const { body } = await crm.http
     .post('/api/crm/webhooks/bot')
     .set(headers)
-    .send({ body: 'Hello' })
+    .send({ body: 'Hello', channel_id: channelId })
     .expect(201);
   return body.data.id;
 };
@@ -122,6 +128,11 @@ const messageOfBot = async (crm: TestCrm, headers: Record<string, string>): Prom
 /** What tests that are made from the OpenAPI document need to know about CRM. */
 export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => {
   const botOf = botsOf(crm);
+  /** No message begins a thread in the channel of the bot. */
+  const messageFields = async (side: Tenant) => ({
+    channel_id: (await botOf(side)).channelId,
+    thread_root_id: undefined,
+  });
   return {
     url: crm.url,
     bodies: {
@@ -143,9 +154,8 @@ export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => {
       createMessage: () => ({ thread_root_id: undefined }),
       uploadMessageFile: () => ({ thread_root_id: undefined }),
       createReaction: reactionFields,
-      // The bot has one channel, in which no message begins a thread.
-      createBotMessage: () => ({ channel_id: undefined, thread_root_id: undefined }),
-      uploadBotMessageFile: () => ({ channel_id: undefined, thread_root_id: undefined }),
+      createBotMessage: messageFields,
+      uploadBotMessageFile: messageFields,
       // Only owners appoint others.
       createChannelParticipant: () => ({ role: 'member' }),
       updateChannelParticipant: () => ({ role: 'member' }),
@@ -190,7 +200,7 @@ export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => {
     async caller(side, lacking) {
       const tenant = side === 'own' ? 'acme' : 'globex';
       const person = crm.caller({ tenant, ...(lacking !== undefined && { lacking: [lacking] }) });
-      return { ...person, ...crm.system(tenant), ...(await botOf(side)) };
+      return { ...person, ...crm.system(tenant), ...(await botOf(side)).headers };
     },
     client() {
       const pipeline = { type: 'client', id: 'pipeline', tenants: [], scopes: ['*'] } as const;
