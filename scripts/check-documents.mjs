@@ -20,7 +20,7 @@ const asyncApiProblems = async (document) => {
 };
 
 /**
- * Checks that the OpenAPI documents and the AsyncAPI document are valid, and that a planted error in each is
+ * Checks that the OpenAPI and AsyncAPI documents are valid, and that a planted error in each is
  * detected.
  */
 export const documents = async () => {
@@ -33,11 +33,12 @@ export const documents = async () => {
     if ((await openApiProblems(faulty)).length === 0)
       throw new Error(`${path}: a planted error is not detected.`);
   }
-  const path = 'packages/contracts/asyncapi.json';
-  const document = read(path);
-  const problems = await asyncApiProblems(document);
-  if (problems.length > 0) throw new Error(`${path}: ${problems.join('\n')}`);
-  const faulty = { ...document, operations: { x: { action: 'shout', channel: {} } } };
-  if ((await asyncApiProblems(faulty)).length === 0)
-    throw new Error(`${path}: a planted error is not detected.`);
+  for (const path of ['packages/contracts/asyncapi.json', 'apps/crm/asyncapi.json']) {
+    const document = read(path);
+    const problems = await asyncApiProblems(document);
+    if (problems.length > 0) throw new Error(`${path}: ${problems.join('\n')}`);
+    const faulty = { ...document, operations: { x: { action: 'shout', channel: {} } } };
+    if ((await asyncApiProblems(faulty)).length === 0)
+      throw new Error(`${path}: a planted error is not detected.`);
+  }
 };

@@ -8,6 +8,7 @@ const generated = [
   'docs/configuration.md',
   'apps/identity/openapi.json',
   'packages/contracts/asyncapi.json',
+  'apps/crm/asyncapi.json',
   'packages/crm-client/src',
   'packages/deployment-automation-client/src',
   'packages/identity-client/src',

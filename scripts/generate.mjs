@@ -1,4 +1,4 @@
-// `npm run generate`: generates all committed files: OpenAPI documents from the routes, the AsyncAPI document
+// `npm run generate`: generates all committed files: OpenAPI documents from the routes, the AsyncAPI documents
 // from the contracts, and clients from the OpenAPI documents.
 import { bootstrap, run } from './bootstrap.mjs';
 

@@ -4,7 +4,7 @@ import { variables as crmVariables } from '../apps/crm/src/config.ts';
 import * as crm from '../apps/crm/src/document.ts';
 import { variables as identityVariables } from '../apps/identity/src/config.ts';
 import * as identity from '../apps/identity/src/document.ts';
-import { asyncapiDocument } from '../packages/contracts/src/index.ts';
+import { asyncapiDocument, crmAsyncapiDocument } from '../packages/contracts/src/index.ts';
 import type { Fields } from '../packages/fields/src/index.ts';
 
 const write = (path: string, text: string): void => {
@@ -30,6 +30,7 @@ const settings = (name: string, variables: Fields): string => {
 writeJson('apps/identity/openapi.json', identity.document());
 writeJson('apps/crm/openapi.json', crm.document());
 writeJson('packages/contracts/asyncapi.json', asyncapiDocument());
+writeJson('apps/crm/asyncapi.json', crmAsyncapiDocument());
 write(
   'docs/configuration.md',
   [

@@ -11,7 +11,7 @@ import { backups, login, proofs, stillThere, stopsInOrder, units } from './proof
 import { openShell } from './shell.mjs';
 
 const { startBroker } = await import(`${root}packages/local-stack/dist/index.js`);
-const { asyncapiDocument } = await import(`${root}packages/contracts/dist/index.js`);
+const { platformAsyncapiDocument } = await import(`${root}packages/contracts/dist/index.js`);
 
 const ROWS = 100_000;
 const OWNER = { email: 'olivia@example.com', password: 'f2c1b7e0a94d-aA1' };
@@ -65,7 +65,7 @@ const step = async (name, run) => {
 };
 
 const [password, broker] = await step('PostgreSQL and a broker', () =>
-  Promise.all([startPostgres(), startBroker({ asyncapi: asyncapiDocument(), port: 9092 })]),
+  Promise.all([startPostgres(), startBroker({ asyncapi: platformAsyncapiDocument(), port: 9092 })]),
 );
 const shell = openShell({
   PGPASSWORD: password,

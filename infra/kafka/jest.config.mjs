@@ -8,6 +8,7 @@ const suites = [
   '/packages/event-bus/src/.*\\.test\\.ts$',
   '/packages/local-stack/src/system/.*\\.test\\.ts$',
   '/apps/identity/src/outbox/.*\\.test\\.ts$',
+  '/apps/crm/src/events/publish[^/]*\\.test\\.ts$',
   '/packages/resource-server/src/(stream|example/rooms)[^/]*\\.test\\.ts$',
 ];
 

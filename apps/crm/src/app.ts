@@ -1,3 +1,4 @@
+import { crmAsyncapiDocument } from '@tessera/contracts';
 import { isDatabaseUnavailable, migrationsApplied } from '@tessera/database-kit';
 import {
   createApplication,
@@ -204,6 +205,7 @@ export const createApp = (
         return credential === SYSTEM ? ['X-Tenant-Id'] : ['X-Tenant'];
       },
     },
+    documents: { '/docs/events.json': crmAsyncapiDocument() },
     gate: withCredentials<Caller, SystemCaller | BotCaller>(context.access.gate, [
       systemScheme(config.systemTokens),
       botScheme((token) => authenticateBot(context.database, token)),

@@ -20,6 +20,7 @@ import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, JOB_SCHEMA, migrations } from './database.ts';
+import { type EventPublisher, startEventPublisher } from './events/event-publisher.ts';
 import { ChatStreams } from './features/chat/streams/chat-streams.ts';
 import { startEventExpiry } from './features/chat/streams/expired-events.ts';
 import { startValueRemoval } from './features/custom-fields/value-removal.ts';
@@ -120,6 +121,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   let failureExpiry: PeriodicWork | undefined;
   let eventExpiry: PeriodicWork | undefined;
   let fileSweep: PeriodicWork | undefined;
+  let eventPublisher: EventPublisher | undefined;
   return {
     config,
     logger,
@@ -154,9 +156,11 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
         metrics.registry,
       );
       chatStreams.start();
+      eventPublisher = startEventPublisher(config, logger);
     },
 
     async stop() {
+      await eventPublisher?.stop();
       await chatStreams.stop();
       await fileSweep?.stop();
       await eventExpiry?.stop();

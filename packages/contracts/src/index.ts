@@ -19,6 +19,14 @@ export {
   parsePrincipalRights,
   principalType,
 } from './caller/principal-rights.ts';
+export { crmAsyncapiDocument, platformAsyncapiDocument } from './crm-events/asyncapi.ts';
+export {
+  type CrmEvent,
+  CrmEventData,
+  crmEvent,
+  crmEventKey,
+  parseCrmEvent,
+} from './crm-events/event.ts';
 export {
   type CrmEventResource,
   type CrmEventType,

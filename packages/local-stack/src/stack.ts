@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { asyncapiDocument } from '@tessera/contracts';
+import { platformAsyncapiDocument } from '@tessera/contracts';
 import { type Application, application, type RunFrom, root } from './application.ts';
 import { type Broker, startBroker } from './broker.ts';
 import { keyEncryptionKeys, type LocalSystem, localSystem } from './credentials.ts';
@@ -56,7 +56,11 @@ const restartable = (directory: string, first: Broker): Stack['broker'] => {
     stop: () => broker.stop(),
     kill: () => broker.kill(),
     async start() {
-      broker = await startBroker({ asyncapi: asyncapiDocument(), directory, port: first.port });
+      broker = await startBroker({
+        asyncapi: platformAsyncapiDocument(),
+        directory,
+        port: first.port,
+      });
     },
   };
 };
@@ -96,7 +100,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
         directory: path.join(directory, 'postgres'),
         ...(options.postgresSettings && { settings: options.postgresSettings }),
       }),
-      startBroker({ asyncapi: asyncapiDocument(), directory: brokerDirectory }),
+      startBroker({ asyncapi: platformAsyncapiDocument(), directory: brokerDirectory }),
     ]);
     const broker = restartable(brokerDirectory, firstBroker);
     stops.push({

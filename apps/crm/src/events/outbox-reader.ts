@@ -1,5 +1,5 @@
 import { type ExclusiveWorker, startExclusiveWorker } from '@tessera/background-work';
-import type { CrmEventResource, CrmEventType } from '@tessera/contracts';
+import type { CrmEventData, CrmEventResource, CrmEventType } from '@tessera/contracts';
 import {
   columnTypes,
   type TenantsInTransaction,
@@ -33,7 +33,7 @@ export interface OutboxEvent {
 /** Who made the change, and which fields it changed. */
 export interface EventSource {
   /** `user`, `service_account`, `client`, or `system`. */
-  readonly actor_type: string;
+  readonly actor_type: CrmEventData['actor']['type'];
   readonly user_id: string | null;
   readonly client_id: string | null;
   readonly impersonator_id: string | null;

@@ -1,5 +1,14 @@
 import { DiagnosticSeverity, Parser } from '@asyncapi/parser';
-import { asyncapiDocument, eventTypes, parseEvent } from '../index.ts';
+import {
+  asyncapiDocument,
+  crmAsyncapiDocument,
+  crmEventResourceNames,
+  crmTopicOf,
+  eventTypes,
+  parseCrmEvent,
+  parseEvent,
+  platformAsyncapiDocument,
+} from '../index.ts';
 
 interface Document {
   channels: Record<string, { address: string }>;
@@ -40,5 +49,42 @@ describe('the AsyncAPI document', () => {
       const [example] = messages[type]?.examples ?? [];
       expect(parseEvent(type, JSON.stringify(example?.payload))).toMatchObject({ ok: true });
     }
+  });
+});
+
+describe("the AsyncAPI document of CRM's events", () => {
+  const own = (): Document => structuredClone(crmAsyncapiDocument()) as never;
+
+  test('is valid AsyncAPI 3, alone and together with that of identity', async () => {
+    expect(await problemsOf(own())).toEqual([]);
+    expect(await problemsOf(platformAsyncapiDocument())).toEqual([]);
+  });
+
+  test('has a topic for each resource, and one for its dead letters', () => {
+    const topics = crmEventResourceNames.map(crmTopicOf);
+    const addresses = Object.values(own().channels).map(({ address }) => address);
+    expect(addresses.toSorted()).toEqual(
+      topics.flatMap((topic) => [topic, `${topic}.dead-letter`]).toSorted(),
+    );
+  });
+
+  test('has examples that consumers can parse', () => {
+    const { messages } = own().components;
+    for (const topic of crmEventResourceNames.map(crmTopicOf)) {
+      const [example] = messages[topic]?.examples ?? [];
+      expect(parseCrmEvent(topic, JSON.stringify(example?.payload))).toMatchObject({ ok: true });
+    }
+  });
+
+  test('refuses an event of another topic, and one whose subject is another record', () => {
+    const event = own().components.messages['crm.contacts']?.examples?.[0]?.payload;
+    const parsed = (topic: string, change: object) =>
+      parseCrmEvent(topic, JSON.stringify({ ...event, ...change }));
+    expect(parsed('crm.companies', {}).ok).toBe(false);
+    expect(parsed('crm.unknown', {}).ok).toBe(false);
+    expect(parsed('crm.contacts', { subject: 'x' })).toEqual({
+      ok: false,
+      reason: 'subject does not match the data',
+    });
   });
 });

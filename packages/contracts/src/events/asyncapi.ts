@@ -4,7 +4,7 @@ import { type EventType, eventTypes, kinds } from './kinds.ts';
 /** The topic for records of a topic that cannot be parsed (decision E3). */
 export const deadLetterTopic = (topic: string): string => `${topic}.dead-letter`;
 
-const BINDING_VERSION = '0.5.0';
+export const KAFKA_BINDING_VERSION = '0.5.0';
 
 const exampleOf = (type: EventType): object =>
   identityEvent(type, kinds[type].example as never, {
@@ -18,11 +18,12 @@ const message = (type: EventType): object => ({
   summary: kinds[type].summary,
   contentType: 'application/cloudevents+json',
   payload: eventSchema(type),
-  bindings: { kafka: { key: kinds[type].keyField.json, bindingVersion: BINDING_VERSION } },
+  bindings: { kafka: { key: kinds[type].keyField.json, bindingVersion: KAFKA_BINDING_VERSION } },
   examples: [{ name: 'example', payload: exampleOf(type) }],
 });
 
-const deadLetter = {
+/** The message of every dead-letter topic. */
+export const deadLetterMessage = {
   name: 'dead-letter',
   title: 'Dead letter',
   summary: 'The value of a record that could not be parsed, byte for byte.',
@@ -34,26 +35,41 @@ const deadLetter = {
         type: 'string',
         description: 'Topic, partition, and offset of the record: all replicas write the same key.',
       },
-      bindingVersion: BINDING_VERSION,
+      bindingVersion: KAFKA_BINDING_VERSION,
     },
   },
 };
 
-const entries = <T>(of: (type: EventType) => [string, T]): Record<string, T> =>
+const entries = (of: (type: EventType) => [string, object]): Record<string, object> =>
   Object.fromEntries(eventTypes.map(of));
 
-/** The AsyncAPI 3 document of identity's events, generated from the definitions that validate them. */
-export const asyncapiDocument = (): object => ({
+/** The channel of the records of a topic that could not be parsed, by its name. */
+export const deadLetterChannel = (topic: string): [string, object] => [
+  deadLetterTopic(topic),
+  {
+    address: deadLetterTopic(topic),
+    summary: `Records of ${topic} that a consumer could not parse.`,
+    messages: { record: { $ref: '#/components/messages/dead-letter' } },
+  },
+];
+
+/** The beginning of a document; `about` says what is special about these events. */
+export const describedInfo = (title: string, about: string) => ({
   asyncapi: '3.0.0',
   info: {
-    title: 'Events of identity',
+    title,
     version: '1.0.0',
     description:
-      'CloudEvents 1.0 in structured JSON, one topic for each kind. Records with the same key keep their ' +
-      'order; any record may be delivered more than once. Consumers must ignore unknown fields.',
+      `CloudEvents 1.0 in structured JSON. ${about} Records with the same key keep their order; any record may ` +
+      'be delivered more than once. Consumers must ignore unknown fields.',
     license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
   },
   defaultContentType: 'application/cloudevents+json',
+});
+
+/** The AsyncAPI 3 document of identity's events, generated from the definitions that validate them. */
+export const asyncapiDocument = () => ({
+  ...describedInfo('Events of identity', 'One topic for each kind.'),
   channels: {
     ...entries((type) => [
       type,
@@ -63,14 +79,7 @@ export const asyncapiDocument = (): object => ({
         messages: { event: { $ref: `#/components/messages/${type}` } },
       },
     ]),
-    ...entries((type) => [
-      deadLetterTopic(type),
-      {
-        address: deadLetterTopic(type),
-        summary: `Records of ${type} that a consumer could not parse.`,
-        messages: { record: { $ref: '#/components/messages/dead-letter' } },
-      },
-    ]),
+    ...entries((type) => deadLetterChannel(type)),
   },
   operations: entries((type) => [
     `publish.${type}`,
@@ -84,7 +93,7 @@ export const asyncapiDocument = (): object => ({
   components: {
     messages: {
       ...entries((type) => [type, message(type)]),
-      'dead-letter': deadLetter,
+      'dead-letter': deadLetterMessage,
     },
   },
 });

@@ -1,8 +1,8 @@
 import {
-  asyncapiDocument,
   type EventData,
   type EventType,
   identityEvent,
+  platformAsyncapiDocument,
 } from '@tessera/contracts';
 import { createPublisher } from '@tessera/event-bus';
 import { type Broker, startBroker } from '@tessera/local-stack';
@@ -22,7 +22,7 @@ export interface EventSource {
 
 /** The AsyncAPI document without schemas, so that the broker also accepts malformed records. */
 const permissive = (): object => {
-  const document = asyncapiDocument() as { components: object };
+  const document = platformAsyncapiDocument() as { components: object };
   return { ...document, components: { messages: anything(document.components) } };
 };
 

@@ -1,0 +1,60 @@
+import {
+  type CrmEvent,
+  crmEventResourceNames,
+  crmTopicOf,
+  parseCrmEvent,
+  platformAsyncapiDocument,
+} from '@tessera/contracts';
+import { type Consumption, consume } from '@tessera/event-bus';
+import { createLogger } from '@tessera/http-kit';
+import { type Broker, startBroker, until } from '@tessera/local-stack';
+
+/** CRM's events as they arrive at a broker, which rejects records that violate the AsyncAPI document. */
+export interface FollowedEvents {
+  readonly brokers: readonly string[];
+  /** With the key of the record. */
+  readonly seen: readonly { readonly key: string | null; readonly event: CrmEvent }[];
+  kill(): Promise<void>;
+  /** Restarts the broker at the same address, and follows it again; what it gets first may not be seen. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const topics = crmEventResourceNames.map(crmTopicOf);
+
+export const followCrmEvents = async (): Promise<FollowedEvents> => {
+  const asyncapi = platformAsyncapiDocument();
+  let broker: Broker = await startBroker({ asyncapi });
+  const seen: { key: string | null; event: CrmEvent }[] = [];
+  const consumption: Consumption = consume({
+    brokers: broker.brokers,
+    clientId: 'follower',
+    groupId: 'follower',
+    topics,
+    logger: createLogger('follower', 'silent'),
+    onConnected: () => undefined,
+    onRecord({ topic, key, value }) {
+      const parsed = parseCrmEvent(topic, String(value));
+      if (!parsed.ok) return { rejected: parsed.reason };
+      seen.push({ key, event: parsed.event });
+      return undefined;
+    },
+  });
+  await until(consumption.connected);
+  return {
+    brokers: broker.brokers,
+    seen,
+    async kill() {
+      await broker.kill();
+      await until(() => !consumption.connected());
+    },
+    async restart() {
+      broker = await startBroker({ asyncapi, port: broker.port });
+      await until(consumption.connected);
+    },
+    async stop() {
+      await consumption.stop();
+      await broker.stop();
+    },
+  };
+};
