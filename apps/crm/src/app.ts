@@ -18,6 +18,7 @@ import type { Context } from './context.ts';
 import { migrations } from './database.ts';
 import { crmErrorExample } from './error-examples.ts';
 import { activityRoutes } from './features/activity/activity.routes.ts';
+import { blogPostRoutes } from './features/blog-posts/blog-posts.routes.ts';
 import { authenticateBot } from './features/chat/bot-tokens.ts';
 import { chatRoutes } from './features/chat/chat.routes.ts';
 import { messageSearchRoutes } from './features/chat/streams/message-search.ts';
@@ -34,12 +35,14 @@ import { linkRoutes, publicLinkRoutes } from './features/document-links/links.ro
 import { documentRoutes } from './features/documents/documents.routes.ts';
 import { uploadRoutes } from './features/documents/uploads/uploads.routes.ts';
 import { importRoutes } from './features/imports/imports.routes.ts';
+import { kbArticleRoutes } from './features/kb-articles/kb-articles.routes.ts';
 import { leaveRequestRoutes } from './features/leave-requests/leave-requests.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
 import { projectRoutes } from './features/projects/projects.routes.ts';
 import { isPublicReading } from './features/public-reading/paths.ts';
 import { siteRoutes } from './features/public-reading/site.routes.ts';
 import { settingsRoutes } from './features/settings/settings.routes.ts';
+import { pageRoutes } from './features/site-pages/pages.routes.ts';
 import { storageUsageRoutes } from './features/storage-usage/storage-usage.routes.ts';
 import { tagRoutes } from './features/tags/tags.routes.ts';
 import { taskRoutes } from './features/tasks/tasks.routes.ts';
@@ -98,6 +101,7 @@ const routesOf = (
   { access, config, pool, database, chatStreams }: Context,
   {
     activity,
+    blogPosts,
     chat,
     contacts,
     imports,
@@ -107,8 +111,10 @@ const routesOf = (
     customFields,
     documents,
     documentLinks,
+    kbArticles,
     leaveRequests,
     messagingAccounts,
+    pages,
     projects,
     projectMembers,
     sites,
@@ -174,6 +180,9 @@ const routesOf = (
     ...publicLinkRoutes(documentLinks),
   },
   'Document folders': under('/api/crm', folderRoutes(documents, exports)),
+  'Knowledge base': under('/api/crm', kbArticleRoutes(kbArticles, exports)),
+  'Blog posts': under('/api/crm', blogPostRoutes(blogPosts, exports)),
+  Pages: under('/api/crm', pageRoutes(pages, exports)),
   Imports: under('/api/crm', importRoutes({ ...imports, database })),
   Activity: under('/api/crm', activityRoutes(activity, exports)),
   Settings: under('/api/crm', settingsRoutes(database, access)),

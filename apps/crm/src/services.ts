@@ -4,6 +4,7 @@ import type { Channel } from '@tessera/contracts';
 import { Exports } from '@tessera/http-kit';
 import type { Context } from './context.ts';
 import { type ActivityLog, activity } from './features/activity/activity.kind.ts';
+import { type BlogPosts, blogPost } from './features/blog-posts/blog-posts.kind.ts';
 import { type Chat, createChat } from './features/chat/chat.service.ts';
 import {
   followMessageScan,
@@ -27,6 +28,7 @@ import { type Imports, importKind } from './features/imports/imports.kind.ts';
 import { importHandler, uploadExpiryHandler } from './features/imports/run-import.ts';
 import { senderAccessListener, UploadSenders } from './features/imports/sender-access.ts';
 import { createUpload, type Upload } from './features/imports/upload.ts';
+import { type KbArticles, kbArticle } from './features/kb-articles/kb-articles.kind.ts';
 import { type LeaveRequests, leaveRequest } from './features/leave-requests/leave-requests.kind.ts';
 import {
   type AccountService,
@@ -36,6 +38,7 @@ import { type ProjectMembers, projectMember } from './features/projects/project-
 import { type Projects, project } from './features/projects/projects.kind.ts';
 import { ActiveTenants } from './features/public-reading/active-tenants.ts';
 import { createSites, type Sites } from './features/public-reading/sites.service.ts';
+import { type Pages, page } from './features/site-pages/pages.kind.ts';
 import { createTags, type Tags } from './features/tags/tags.service.ts';
 import { createTasks, type Tasks } from './features/tasks/tasks.service.ts';
 import { type TimeEntries, timeEntry } from './features/time-entries/time-entries.kind.ts';
@@ -48,6 +51,7 @@ import { createRecords } from './records/records.ts';
 /** The services of CRM, one for each feature. */
 export interface Services {
   readonly activity: ActivityLog;
+  readonly blogPosts: BlogPosts;
   readonly chat: Chat;
   readonly contacts: Contacts;
   readonly contactMerges: ContactMerges;
@@ -57,9 +61,11 @@ export interface Services {
   readonly documents: DocumentService;
   readonly documentLinks: LinkService;
   readonly uploads: Uploads;
+  readonly kbArticles: KbArticles;
   readonly leaveRequests: LeaveRequests;
   readonly imports: { readonly imports: Imports; readonly upload: Upload };
   readonly messagingAccounts: Readonly<Record<Channel, AccountService>>;
+  readonly pages: Pages;
   readonly projects: Projects;
   readonly projectMembers: ProjectMembers;
   /** The public sites of tenants. */
@@ -118,6 +124,7 @@ export const createServices = (context: Context): Services => {
   access.onEvent(senderAccessListener({ database, access, senders, logger }));
   return {
     activity: createRecords(activity, database),
+    blogPosts: createRecords(blogPost, database),
     chat: createChat({ database, files, jobs }),
     contacts: createRecords(contact, database),
     contactMerges: createContactMerges(database),
@@ -127,9 +134,11 @@ export const createServices = (context: Context): Services => {
     documents,
     documentLinks: createLinks({ database, documents, access }),
     uploads: createUploads({ database, documents, files, store: fileStore, jobs }),
+    kbArticles: createRecords(kbArticle, database),
     leaveRequests: createRecords(leaveRequest, database),
     imports: { imports, upload: createUpload({ imports, database, jobs, senders }) },
     messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },
+    pages: createRecords(page, database),
     projects,
     projectMembers: createRecords(projectMember, database),
     sites: createSites({

@@ -10,6 +10,7 @@ const messages = {
   'email.invalid': '{{#label}} must be an e-mail address',
   'url.invalid': '{{#label}} must be an http(s) URL without credentials',
   'uuid.invalid': '{{#label}} must be a UUID',
+  'language.invalid': '{{#label}} must be a BCP 47 language tag, such as hu or en-GB',
   'timezone.invalid': '{{#label}} must be the name of a time zone, such as Europe/Budapest',
 };
 

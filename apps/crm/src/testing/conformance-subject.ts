@@ -26,6 +26,11 @@ const folderFields = () => {
   return { name: `Folder ${keys}`, parent_id: undefined };
 };
 
+/** Slugs are unique, and documents are images only if they have the content of one. */
+const contentFields = { slug: undefined, cover_document_id: undefined };
+/** No other record exists that a new one could translate. */
+const newContent = () => ({ ...contentFields, language: 'en', translation_of: undefined });
+
 /** Entries of one user must not overlap, and have either an end or minutes. */
 const entryFields = () => {
   hours += 1;
@@ -160,6 +165,15 @@ export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => {
       createChannelParticipant: () => ({ role: 'member' }),
       updateChannelParticipant: () => ({ role: 'member' }),
       createImport: () => ({ resource: 'contacts', mapping: '{}', file: 'first_name\nAda\n' }),
+      createKbArticle: newContent,
+      updateKbArticle: () => contentFields,
+      createKbArticleTranslation: () => contentFields,
+      createBlogPost: newContent,
+      updateBlogPost: () => contentFields,
+      createBlogPostTranslation: () => contentFields,
+      createPage: () => ({ ...newContent(), parent_id: undefined }),
+      updatePage: () => ({ ...contentFields, parent_id: undefined }),
+      createPageTranslation: () => ({ ...contentFields, parent_id: undefined }),
       batchContacts: batchOf({ first_name: 'Ada' }, 'notes'),
       batchCompanies: batchOf({ name: 'Engines' }, 'notes'),
       batchTasks: batchOf({ title: 'Call Ada' }, 'description'),

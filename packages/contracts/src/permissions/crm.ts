@@ -44,11 +44,14 @@ export const crmPermissions = {
   ...record('chat.bots', 'a bot of a channel', 'bots of a channel'),
 
   ...record('kb_articles', 'a knowledge-base article', 'knowledge-base articles'),
+  'kb_articles.export': 'Export knowledge-base articles',
   'kb_articles.publish': 'Publish and unpublish a knowledge-base article',
   'kb_articles.comment': 'Comment on a knowledge-base article',
   ...record('blog.posts', 'a blog post', 'blog posts'),
+  'blog.posts.export': 'Export blog posts',
   'blog.posts.publish': 'Publish and unpublish a blog post',
   ...record('pages', 'a page', 'pages'),
+  'pages.export': 'Export pages',
   'pages.publish': 'Publish and unpublish a page',
 
   'activity.list': 'See the activity log of CRM',

@@ -3,6 +3,7 @@ import {
   described,
   type Field,
   int,
+  languageTag,
   list,
   named,
   nullable,
@@ -38,6 +39,10 @@ export const settings = {
   message_recall_minutes: setting(int(0, 10_080), {
     default: 15,
     description: 'How long authors can recall a chat message, in minutes; 0: not at all.',
+  }),
+  content_language: setting(languageTag(), {
+    default: 'en',
+    description: 'The language of articles, posts and pages that are created without one.',
   }),
   public_reading: setting(bool(), {
     default: false,

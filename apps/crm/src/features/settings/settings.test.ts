@@ -5,6 +5,7 @@ const { crm, caller, get, put } = tenantForEachTest();
 const path = '/api/crm/settings';
 const WEEK = [1, 2, 3, 4, 5];
 const defaults = {
+  content_language: 'en',
   working_week: WEEK,
   message_recall_minutes: 15,
   public_reading: false,

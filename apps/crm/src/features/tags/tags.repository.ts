@@ -8,7 +8,7 @@ import type { TagPayload, TagQuery } from './tags.schema.ts';
 const { sql, raw, empty } = Prisma;
 
 /** The tables whose records have tags. */
-export type TaggedTable = 'contacts' | 'companies';
+export type TaggedTable = 'contacts' | 'companies' | 'kb_articles' | 'blog_posts' | 'pages';
 
 /** A change of one tag in all records of a table. */
 export interface TagReplacement {
@@ -23,7 +23,8 @@ const counts = (db: TenantDb): Prisma.Sql => sql`
   SELECT tag AS name, sum(count)::bigint AS count,
     coalesce(sum(count) FILTER (WHERE table_name = 'contacts'), 0)::bigint AS contacts_count,
     coalesce(sum(count) FILTER (WHERE table_name = 'companies'), 0)::bigint AS companies_count
-  FROM ${raw(db.readSchema)}.tag_counts WHERE tenant_id = ${db.tenantId}::uuid
+  FROM ${raw(db.readSchema)}.tag_counts
+  WHERE tenant_id = ${db.tenantId}::uuid AND table_name IN ('contacts', 'companies')
   GROUP BY tag HAVING sum(count) > 0`;
 
 const byName = sql`tenant_crm.search_key(name) COLLATE "C", name COLLATE "C"`;

@@ -9,7 +9,6 @@ import {
   findTagged,
   listTags,
   replaceTag,
-  type TaggedTable,
   type TagReplacement,
 } from './tags.repository.ts';
 import type { TagChangePayload, TagPayload, TagQuery } from './tags.schema.ts';
@@ -65,7 +64,7 @@ export const createTags = (database: Database, { timeLimitMs = 20_000 }: TagOpti
         if (!existed) throw notFound('The tag');
         return { contacts_count: 0, companies_count: 0, is_complete: true };
       }
-      const total: Record<TaggedTable, number> = { contacts: 0, companies: 0 };
+      const total = { contacts: 0, companies: 0 };
       let isComplete: boolean;
       // Another round, if records get the tag meanwhile.
       do {

@@ -1,0 +1,91 @@
+import { shape, uuid } from '@tessera/fields';
+import type { Exports, RouteEntry, RouteTable } from '@tessera/http-kit';
+import { page, record, route } from '../http.ts';
+import { pageFields } from '../records/list-query.ts';
+import { paging } from '../records/paging.ts';
+import type { Records } from '../records/records.ts';
+import { recordRoutes } from '../records/routes.ts';
+import { tagged } from '../records/versions.ts';
+import type { ContentKind } from './content-kind.ts';
+import type { ContentInput, ContentTranslation, ContentTypes } from './content-types.ts';
+
+/** What the routes of content need besides the kind. */
+export interface ContentRouteOptions {
+  /** In operation ids: `KbArticles` for several records. */
+  readonly plural: string;
+  readonly exports: Exports;
+}
+
+/** Creates translations of a record, and lists them. */
+const translationRoutes = <T extends ContentTypes>(
+  { path, name, resource, translation, answer }: ContentKind<T>,
+  records: Records<T>,
+): { readonly list: RouteEntry; readonly create: RouteEntry } => {
+  const at = { path: `${path}/{id}/translations`, params: shape({ id: uuid() }), resource: name };
+  return {
+    list: route({
+      ...at,
+      method: 'get',
+      permission: `${resource}.view`,
+      summary: `List the translations of the ${name}`,
+      description: 'The record itself is one of them.',
+      query: shape(pageFields),
+      responses: { 200: page(answer) },
+      handler: async ({ caller, params: { id }, query, req, reply }) => {
+        const { answer: original } = await records.get(caller, id);
+        const { translation_group } = original;
+        const { rows, ...position } = await records.list(caller, {
+          ...query,
+          translation_group,
+        } as never);
+        return reply(200, { data: rows, ...paging(req.originalUrl, position) });
+      },
+    }),
+    create: route({
+      ...at,
+      method: 'post',
+      permission: `${resource}.create`,
+      summary: `Create a translation of the ${name}`,
+      description: 'The same as creating a record with `translation_of`.',
+      body: translation,
+      responses: { 201: record(answer) },
+      responseHeaders: { 201: ['ETag', 'Location'] },
+      handler: async ({ caller, params: { id }, body, req, reply }) => {
+        await records.get(caller, id);
+        const input: ContentInput = Object.assign({}, body as ContentTranslation, {
+          translation_of: id,
+        });
+        const created = await records.create(caller, input as T['create']);
+        const [collection = ''] = req.originalUrl.split(`/${id}/`, 1);
+        const Location = `${collection}/${created.id}`;
+        return reply(201, { data: created.answer }, { ...tagged(created), Location });
+      },
+    }),
+  };
+};
+
+/**
+ * The routes of a kind of content; the operation ids are made of the names of the kind. Routes that all kinds have are
+ * added here; those of one kind beside it.
+ */
+export const contentRoutes = <T extends ContentTypes>(
+  kind: ContentKind<T>,
+  records: Records<T>,
+  { plural, exports }: ContentRouteOptions,
+): RouteTable => {
+  const routes = recordRoutes<T>(kind, records);
+  const translations = translationRoutes(kind, records);
+  const one = kind.schema;
+  return {
+    [`list${plural}`]: routes.list(),
+    [`export${plural}`]: routes.export({ permission: `${kind.resource}.export` as never, exports }),
+    [`create${one}`]: routes.create(),
+    [`get${one}`]: routes.get(),
+    [`update${one}`]: routes.update(),
+    [`delete${one}`]: routes.delete(),
+    [`restore${one}`]: routes.restore(),
+    [`list${one}History`]: routes.history(),
+    [`list${one}Translations`]: translations.list,
+    [`create${one}Translation`]: translations.create,
+  };
+};

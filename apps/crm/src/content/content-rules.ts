@@ -1,0 +1,134 @@
+import { HttpError, invalidField } from '@tessera/http-kit';
+import type { TenantDb } from '../database.ts';
+import type { CreationContext, RecordChange, RowContext, Rules } from '../records/rules.ts';
+import type { ContentLinks, ContentTable, ContentTypes } from './content-types.ts';
+import { renderMarkdown } from './markdown.ts';
+import { keepSlug, recordSlug, type SlugSpace, takenSlugs } from './slugs.repository.ts';
+import { firstFree, slugOf } from './slugs.ts';
+import { groupOf, isTranslated } from './translations.repository.ts';
+
+type Types = ContentTypes;
+
+/** What the rules of a kind of content need to know about it. */
+export interface RuledContent {
+  readonly table: ContentTable;
+  /** The name of one record in messages, and its slug if the title has nothing to make one from. */
+  readonly name: string;
+  readonly links: ContentLinks;
+}
+
+/** A slug that is free: the given one, which is a 422 if it is taken, or one derived from the title. */
+const chooseSlug = async (
+  db: TenantDb,
+  { name }: RuledContent,
+  space: SlugSpace,
+  { slug, title }: { readonly slug?: string | undefined; readonly title: string },
+): Promise<string> => {
+  const wanted = slug ?? slugOf(title, space.language, name.replaceAll(' ', '-'));
+  const taken = await takenSlugs(db, space, wanted);
+  if (slug !== undefined && taken.has(slug)) {
+    throw invalidField('slug', `slug is already used by another ${name} in this language`);
+  }
+  return firstFree(wanted, taken);
+};
+
+/** The group of the record that a new one translates; 422 unless it exists and lacks the language. */
+const groupToJoin = async (
+  db: TenantDb,
+  { table, name }: RuledContent,
+  original: string,
+  language: string,
+): Promise<string> => {
+  const group = await groupOf(db, table, original);
+  if (group === undefined) {
+    throw invalidField('translation_of', `translation_of must be the id of an existing ${name}`);
+  }
+  if (await isTranslated(db, table, { translation_group: group, language })) {
+    throw invalidField('language', `language must differ from those of the other translations`);
+  }
+  return group;
+};
+
+const createContent = async (
+  kind: RuledContent,
+  input: Types['create'],
+  { caller, db, id }: CreationContext<Types>,
+) => {
+  const { table, links } = kind;
+  const language = input.language ?? (await links.defaultLanguage(db));
+  const { translation_of: original, cover_document_id: cover } = input;
+  if (cover) await links.requireCover(db, caller, cover);
+  const group = original === undefined ? id : await groupToJoin(db, kind, original, language);
+  const author = caller.userUuid;
+  return Object.assign(renderMarkdown(input.body), {
+    language,
+    translation_group: group,
+    slug: await chooseSlug(db, kind, { table, language, id }, input),
+    slug_follows_title: input.slug === undefined,
+    author_ids: input.author_ids ?? (author === null ? [] : [author]),
+    created_by: author,
+  });
+};
+
+/** The columns of the slug after an update. */
+const slugAfter = async (
+  kind: RuledContent,
+  change: Types['update'],
+  { db, row }: RowContext<Types>,
+): Promise<Partial<Pick<Types['row'], 'slug' | 'slug_follows_title'>>> => {
+  const { language = row.language, title = row.title } = change;
+  const space = { table: kind.table, language, id: row.id };
+  const isGiven = change.slug !== undefined && change.slug !== row.slug;
+  if (isGiven) {
+    const slug = await chooseSlug(db, kind, space, { slug: change.slug, title });
+    return { slug, slug_follows_title: false };
+  }
+  const follows = row.slug_follows_title && change.slug === undefined && title !== row.title;
+  if (follows) return { slug: await chooseSlug(db, kind, space, { title }) };
+  if (language === row.language) return {};
+  return { slug: await chooseSlug(db, kind, space, { slug: row.slug, title }) };
+};
+
+const updateContent = async (
+  kind: RuledContent,
+  change: Types['update'],
+  context: RowContext<Types>,
+) => {
+  const { caller, db, row } = context;
+  const { cover_document_id: cover, body } = change;
+  if (cover && cover !== row.cover_document_id) await kind.links.requireCover(db, caller, cover);
+  const isRendered = body !== undefined && body !== row.body;
+  return Object.assign(
+    isRendered ? renderMarkdown(body) : {},
+    await slugAfter(kind, change, context),
+  );
+};
+
+/** A restored record gets another slug if its own is taken; 409 if its language is. */
+const restoreContent = async (kind: RuledContent, { db, row }: RowContext<Types>) => {
+  const { table, name } = kind;
+  if (await isTranslated(db, table, row)) {
+    const message = `Another ${name} has become the translation into this language.`;
+    throw new HttpError(409, 'conflict', message);
+  }
+  const taken = await takenSlugs(db, { table, language: row.language, id: row.id }, row.slug);
+  return { slug: firstFree(row.slug, taken) };
+};
+
+/** The rules of every kind of content. */
+export const contentRules = (kind: RuledContent): Rules<Types> => ({
+  create: (input, context) => createContent(kind, input, context),
+  update: (change, context) => updateContent(kind, change, context),
+  restore: (context) => restoreContent(kind, context),
+});
+
+/** Adds each slug of a record to those that it has had, and keeps that of a published one. */
+export const followSlug = async (
+  table: ContentTable,
+  { db, before, row }: RecordChange<Types>,
+): Promise<void> => {
+  const { id, language, slug } = row;
+  const space = { table, language, id };
+  if (slug !== before?.slug || language !== before.language) await recordSlug(db, space, slug);
+  if (row.status === 'published' && row.slug_follows_title) await keepSlug(db, space);
+};

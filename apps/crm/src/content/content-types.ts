@@ -1,0 +1,50 @@
+import type { Out } from '@tessera/fields';
+import type { TenantDb } from '../database.ts';
+import type { Caller } from '../http.ts';
+import type { Filter, Filters } from '../records/filters.ts';
+import type { RecordRow } from '../records/row.ts';
+import type { contentShapes } from './content.schema.ts';
+
+/** The tables of content. */
+export type ContentTable = 'kb_articles' | 'blog_posts' | 'pages';
+
+type None = Record<never, never>;
+type Shapes = ReturnType<typeof contentShapes<None, None>>;
+
+export type ContentInput = Out<Shapes['create']>;
+export type ContentUpdate = Out<Shapes['update']>;
+export type ContentAnswer = Out<Shapes['answer']>;
+export type ContentTranslation = Out<Shapes['translation']>;
+
+/** Columns that responses do not show. */
+export interface HiddenContent {
+  /** Whether a new title makes a new slug. */
+  readonly slug_follows_title: boolean;
+  /** The body as plain text. */
+  readonly body_text: string;
+}
+
+/** The types of a kind of content, with further fields of its input and response, and hidden columns. */
+export interface ContentTypes<
+  Input extends object = None,
+  Answer extends object = None,
+  Hidden extends object = None,
+> {
+  readonly caller: Caller;
+  readonly create: ContentInput & Input;
+  readonly update: ContentUpdate & Partial<Input>;
+  readonly answer: ContentAnswer & Answer;
+  readonly row: RecordRow & Omit<ContentAnswer & Answer, keyof RecordRow> & HiddenContent & Hidden;
+  readonly sort: string;
+  readonly filters: Filters;
+}
+
+/** What content needs from features. */
+export interface ContentLinks {
+  /** The filter of lists by tag. */
+  readonly tag: Filter<string, 'tags'>;
+  /** The language of records that are created without one. */
+  defaultLanguage(db: TenantDb): Promise<string>;
+  /** Throws 422 on `cover_document_id` unless the caller sees the document and it is an image. */
+  requireCover(db: TenantDb, caller: Caller, documentId: string): Promise<void>;
+}

@@ -1,0 +1,6 @@
+import type { Exports, RouteTable } from '@tessera/http-kit';
+import { contentRoutes } from '../../content/content-routes.ts';
+import { type BlogPosts, blogPost } from './blog-posts.kind.ts';
+
+export const blogPostRoutes = (blogPosts: BlogPosts, exports: Exports): RouteTable =>
+  contentRoutes(blogPost, blogPosts, { plural: 'BlogPosts', exports });

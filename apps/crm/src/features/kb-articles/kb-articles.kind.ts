@@ -1,0 +1,17 @@
+import { contentKind } from '../../content/content-kind.ts';
+import type { RecordsOf } from '../../records/records.ts';
+import { contentLinks } from '../content/content-links.ts';
+
+/** An article of the knowledge base. */
+export const kbArticle = contentKind({
+  table: 'kb_articles',
+  name: 'article',
+  schema: 'KbArticle',
+  permissions: 'kb_articles',
+  links: contentLinks('kb_articles'),
+  input: {},
+  answer: {},
+  hidden: {},
+});
+
+export type KbArticles = RecordsOf<typeof kbArticle>;

@@ -1,0 +1,6 @@
+import type { Exports, RouteTable } from '@tessera/http-kit';
+import { contentRoutes } from '../../content/content-routes.ts';
+import { type KbArticles, kbArticle } from './kb-articles.kind.ts';
+
+export const kbArticleRoutes = (kbArticles: KbArticles, exports: Exports): RouteTable =>
+  contentRoutes(kbArticle, kbArticles, { plural: 'KbArticles', exports });

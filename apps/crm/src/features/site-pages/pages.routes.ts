@@ -1,0 +1,6 @@
+import type { Exports, RouteTable } from '@tessera/http-kit';
+import { contentRoutes } from '../../content/content-routes.ts';
+import { type Pages, page } from './pages.kind.ts';
+
+export const pageRoutes = (pages: Pages, exports: Exports): RouteTable =>
+  contentRoutes(page, pages, { plural: 'Pages', exports });
