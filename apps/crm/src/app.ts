@@ -37,6 +37,7 @@ import { uploadRoutes } from './features/documents/uploads/uploads.routes.ts';
 import { importRoutes } from './features/imports/imports.routes.ts';
 import { kbArticleRoutes } from './features/kb-articles/kb-articles.routes.ts';
 import { leaveRequestRoutes } from './features/leave-requests/leave-requests.routes.ts';
+import { accountTestRoutes } from './features/messaging-accounts/account-tests.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
 import { projectRoutes } from './features/projects/projects.routes.ts';
 import { isPublicReading } from './features/public-reading/paths.ts';
@@ -115,6 +116,7 @@ const routesOf = (
     leaveRequests,
     messagingAccounts,
     pages,
+    accountTests,
     projects,
     projectMembers,
     sites,
@@ -190,6 +192,7 @@ const routesOf = (
   Tags: under('/api/crm', tagRoutes(tags)),
   System: under('/api/crm', {
     ...accountRoutes(messagingAccounts),
+    ...accountTestRoutes(accountTests),
     ...storageUsageRoutes(database),
   }),
 });

@@ -14,6 +14,7 @@ import { CONTENTS_AS_THUMBNAILS, conformanceSubject } from './testing/conformanc
 import { crmDatabase, startCrm, type TestCrm } from './testing/crm.ts';
 import { declaredKinds } from './testing/declared-kinds.ts';
 import { fillTables } from './testing/many-rows.ts';
+import { type MessagingServers, startMessagingServers } from './testing/messaging-servers.ts';
 import { sendPlans } from './testing/partitioned-tables.ts';
 import { problemsOf } from './testing/plan-rules.ts';
 import { type ExecutedPlan, PlanWatch } from './testing/plan-watch.ts';
@@ -48,6 +49,7 @@ const known: Readonly<Record<string, string>> = {
 const onLaterPages: Readonly<Record<string, string>> = { getTaskBoard: '&column=todo' };
 
 let crm: TestCrm;
+let servers: MessagingServers;
 let watch: PlanWatch;
 let subject: Subject;
 let popular: ReadonlyMap<string, string>;
@@ -81,11 +83,13 @@ beforeAll(async () => {
     // As if they were larger than what one page has room for.
     random_page_cost: '1',
   });
-  crm = await startCrm({ DATABASE_URL: url }, { enqueueOnly: true }, ({ pool }) => {
+  servers = await startMessagingServers();
+  const environment = { DATABASE_URL: url, ...servers.environment };
+  crm = await startCrm(environment, { enqueueOnly: true }, ({ pool }) => {
     watch = new PlanWatch(pool);
     return {};
   });
-  const about = conformanceSubject(crm);
+  const about = conformanceSubject(crm, servers);
   owner = await about.caller('own');
   const lacking = operations
     .flatMap((operation) => operation['x-permissions'] ?? [])
@@ -129,7 +133,10 @@ beforeAll(async () => {
   );
   await admin.end();
 });
-afterAll(() => crm.stop());
+afterAll(async () => {
+  await crm.stop();
+  await servers.stop();
+});
 
 /** Statements that are meant to read much. */
 const isExpected = ({ text }: ExecutedPlan): boolean =>

@@ -31,6 +31,10 @@ import { createUpload, type Upload } from './features/imports/upload.ts';
 import { type KbArticles, kbArticle } from './features/kb-articles/kb-articles.kind.ts';
 import { type LeaveRequests, leaveRequest } from './features/leave-requests/leave-requests.kind.ts';
 import {
+  type AccountTests,
+  createAccountTests,
+} from './features/messaging-accounts/account-tests.service.ts';
+import {
   type AccountService,
   declareAccounts,
 } from './features/messaging-accounts/accounts.kind.ts';
@@ -64,6 +68,7 @@ export interface Services {
   readonly kbArticles: KbArticles;
   readonly leaveRequests: LeaveRequests;
   readonly imports: { readonly imports: Imports; readonly upload: Upload };
+  readonly accountTests: AccountTests;
   readonly messagingAccounts: Readonly<Record<Channel, AccountService>>;
   readonly pages: Pages;
   readonly projects: Projects;
@@ -139,6 +144,7 @@ export const createServices = (context: Context): Services => {
     imports: { imports, upload: createUpload({ imports, database, jobs, senders }) },
     messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },
     pages: createRecords(page, database),
+    accountTests: createAccountTests(context),
     projects,
     projectMembers: createRecords(projectMember, database),
     sites: createSites({

@@ -109,6 +109,7 @@ export const errorCodes = {
   storage_full: 'The file store has no room for the file.',
   file_unavailable: 'The file store does not answer, or does not have the file.',
   overloaded: 'The service is overloaded; `Retry-After` is the number of seconds to wait.',
+  message_not_sent: 'The mail server or the provider did not accept the message; `step` says why.',
   not_ready: 'The service is not ready to handle requests.',
 } as const;
 

@@ -3330,6 +3330,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/system/email/accounts/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message through an email account
+         * @description The text of the message is fixed. An account can be tested 5 times per minute, also while it is not active. A server in a private network is reached only if `OUTBOUND_ALLOWED_NETWORKS` contains it.
+         */
+        post: operations["testEmailAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/system/sms/accounts/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message through an SMS account
+         * @description The text of the message is fixed. An account can be tested 5 times per minute, also while it is not active. A server in a private network is reached only if `OUTBOUND_ALLOWED_NETWORKS` contains it.
+         */
+        post: operations["testSmsAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/system/storage-usage": {
         parameters: {
             query?: never;
@@ -4356,6 +4396,13 @@ export interface components {
                 password: string;
             } | null;
         };
+        EmailTestInput: {
+            /**
+             * @description The address that receives the message
+             * @example ada@example.com
+             */
+            to: string;
+        };
         FileUsage: {
             /** @description Bytes of the files in the store; identical ones count once */
             bytes: number;
@@ -5189,6 +5236,12 @@ export interface components {
                 };
             };
         };
+        SentMessage: {
+            /** @description Always true; a message that was not accepted is an error */
+            sent: boolean;
+            /** @description The Message-ID of the mail, or the provider's id */
+            message_id: string;
+        };
         ServiceInformation: {
             /** @enum {unknown} */
             service: "identity" | "crm";
@@ -5267,6 +5320,13 @@ export interface components {
             credentials?: {
                 [key: string]: string;
             } | null;
+        };
+        SmsTestInput: {
+            /**
+             * @description The number that receives the message, in E.164 format
+             * @example +3612345678
+             */
+            to: string;
         };
         StorageUsage: {
             /** @description Records that are not deleted */
@@ -6434,6 +6494,21 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
+        /** @description The token is missing, or identity rejects it */
+        Unauthorized2: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The caller lacks a permission, which is named, or may not act in the tenant */
         Forbidden20: {
             headers: {
@@ -6821,7 +6896,7 @@ export interface components {
             };
         };
         /** @description The token is missing, or identity rejects it */
-        Unauthorized2: {
+        Unauthorized3: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7334,7 +7409,7 @@ export interface components {
             };
         };
         /** @description The token is missing, or identity rejects it */
-        Unauthorized3: {
+        Unauthorized4: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7342,6 +7417,49 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Invalid input; or `message_not_sent`: `step` says whether the provider, the credentials, the address, TLS, the authentication, the sender, the recipient or the message is the problem */
+        UnprocessableEntity15: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The server cannot be reached or refused the message for now (`message_not_sent`) */
+        BadGateway: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Too many tests are running, or the credentials cannot be decrypted */
+        ServiceUnavailable4: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
             content: {
@@ -12566,12 +12684,12 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["Unauthorized2"];
             403: components["responses"]["Forbidden4"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable2"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     createBotMessage: {
@@ -12612,7 +12730,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest2"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["Unauthorized2"];
             403: components["responses"]["Forbidden4"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
@@ -12620,7 +12738,7 @@ export interface operations {
             422: components["responses"]["UnprocessableEntity9"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable2"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     uploadBotMessageFile: {
@@ -12676,7 +12794,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest3"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["Unauthorized2"];
             403: components["responses"]["Forbidden4"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
@@ -12685,7 +12803,7 @@ export interface operations {
             422: components["responses"]["UnprocessableEntity10"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable2"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     getBotMessage: {
@@ -12720,13 +12838,13 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["Unauthorized2"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable2"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     updateBotMessage: {
@@ -12767,7 +12885,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest2"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["Unauthorized2"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict6"];
@@ -12777,7 +12895,7 @@ export interface operations {
             422: components["responses"]["UnprocessableEntity2"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable2"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     deleteBotMessage: {
@@ -12809,7 +12927,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["Unauthorized2"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
@@ -12818,7 +12936,7 @@ export interface operations {
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable2"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     recallBotMessage: {
@@ -12855,7 +12973,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["Unauthorized2"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict7"];
@@ -12865,7 +12983,7 @@ export interface operations {
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable2"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     listProjects: {
@@ -17358,7 +17476,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest4"];
-            401: components["responses"]["Unauthorized2"];
+            401: components["responses"]["Unauthorized3"];
             /** @description The caller lacks the permission, or write access to the folder */
             403: {
                 headers: {
@@ -17467,7 +17585,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest4"];
-            401: components["responses"]["Unauthorized2"];
+            401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden37"];
             404: components["responses"]["NotFound3"];
             409: components["responses"]["Conflict13"];
@@ -17517,7 +17635,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest4"];
-            401: components["responses"]["Unauthorized2"];
+            401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden37"];
             404: components["responses"]["NotFound3"];
             410: components["responses"]["Gone"];
@@ -17572,7 +17690,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest5"];
-            401: components["responses"]["Unauthorized2"];
+            401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden37"];
             404: components["responses"]["NotFound3"];
             408: components["responses"]["RequestTimeout2"];
@@ -17640,7 +17758,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest4"];
-            401: components["responses"]["Unauthorized2"];
+            401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden38"];
             404: components["responses"]["NotFound3"];
             412: components["responses"]["PreconditionFailed3"];
@@ -17685,7 +17803,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest4"];
-            401: components["responses"]["Unauthorized2"];
+            401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden38"];
             404: components["responses"]["NotFound3"];
             409: components["responses"]["Conflict13"];
@@ -17736,7 +17854,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest4"];
-            401: components["responses"]["Unauthorized2"];
+            401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden38"];
             404: components["responses"]["NotFound3"];
             410: components["responses"]["Gone"];
@@ -17792,7 +17910,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest5"];
-            401: components["responses"]["Unauthorized2"];
+            401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden38"];
             404: components["responses"]["NotFound3"];
             408: components["responses"]["RequestTimeout2"];
@@ -21771,7 +21889,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized3"];
+            401: components["responses"]["Unauthorized4"];
             403: components["responses"]["Forbidden4"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -21819,7 +21937,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest2"];
-            401: components["responses"]["Unauthorized3"];
+            401: components["responses"]["Unauthorized4"];
             403: components["responses"]["Forbidden4"];
             409: components["responses"]["Conflict10"];
             413: components["responses"]["PayloadTooLarge"];
@@ -21892,7 +22010,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized3"];
+            401: components["responses"]["Unauthorized4"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
@@ -21961,7 +22079,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest2"];
-            401: components["responses"]["Unauthorized3"];
+            401: components["responses"]["Unauthorized4"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
@@ -22004,7 +22122,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized3"];
+            401: components["responses"]["Unauthorized4"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
@@ -22058,7 +22176,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized3"];
+            401: components["responses"]["Unauthorized4"];
             403: components["responses"]["Forbidden4"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -22106,7 +22224,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest2"];
-            401: components["responses"]["Unauthorized3"];
+            401: components["responses"]["Unauthorized4"];
             403: components["responses"]["Forbidden4"];
             409: components["responses"]["Conflict10"];
             413: components["responses"]["PayloadTooLarge"];
@@ -22179,7 +22297,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized3"];
+            401: components["responses"]["Unauthorized4"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
@@ -22252,7 +22370,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest2"];
-            401: components["responses"]["Unauthorized3"];
+            401: components["responses"]["Unauthorized4"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
@@ -22295,7 +22413,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized3"];
+            401: components["responses"]["Unauthorized4"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
@@ -22305,6 +22423,112 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    testEmailAccount: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the tenant to act in. */
+                "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
+                /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmailTestInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SentMessage"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized4"];
+            403: components["responses"]["Forbidden4"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity15"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable4"];
+        };
+    };
+    testSmsAccount: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the tenant to act in. */
+                "X-Tenant-Id": components["parameters"]["X-Tenant-Id"];
+                /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SmsTestInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SentMessage"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized4"];
+            403: components["responses"]["Forbidden4"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity15"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable4"];
         };
     };
     getStorageUsage: {
@@ -22338,7 +22562,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized3"];
+            401: components["responses"]["Unauthorized4"];
             403: components["responses"]["Forbidden4"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -22384,7 +22608,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest2"];
-            401: components["responses"]["Unauthorized3"];
+            401: components["responses"]["Unauthorized4"];
             403: components["responses"]["Forbidden4"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];

@@ -1,6 +1,7 @@
 import type { Subject, Tenant } from '@tessera/conformance';
 import { newTenant } from '@tessera/resource-server/testing';
 import type { TestCrm } from './crm.ts';
+import type { MessagingServers } from './messaging-servers.ts';
 
 let keys = 0;
 let hours = 0;
@@ -41,6 +42,12 @@ const entryFields = () => {
 const newEntryFields = () => {
   const { started_at, minutes } = entryFields();
   return { started_at, minutes, ended_at: undefined, user_id: undefined, task_id: undefined };
+};
+
+/** Another number each time. */
+const smsTestFields = () => {
+  keys += 1;
+  return { to: `+3620${1_000_000 + keys}` };
 };
 
 /** Another emoji each time: the smileys are consecutive. */
@@ -117,6 +124,20 @@ const botsOf = (crm: TestCrm) => {
   };
 };
 
+/** The id of a new account whose messages the servers of the test accept. */
+const accountOf = async (
+  crm: TestCrm,
+  servers: MessagingServers,
+  { side, path }: { readonly side: Tenant; readonly path: string },
+): Promise<string> => {
+  const { body } = await crm.http
+    .post(path.replace('/{id}/test', ''))
+    .set(crm.system(side === 'own' ? 'acme' : 'globex'))
+    .send(servers.account(path.includes('/email/') ? 'email' : 'sms'))
+    .expect(201);
+  return body.data.id;
+};
+
 /** The id of a new message of the bot of a tenant. */
 const messageOfBot = async (
   crm: TestCrm,
@@ -131,7 +152,10 @@ const messageOfBot = async (
 };
 
 /** What tests that are made from the OpenAPI document need to know about CRM. */
-export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => {
+export const conformanceSubject = (
+  crm: TestCrm,
+  servers: MessagingServers,
+): Omit<Subject, 'document'> => {
   const botOf = botsOf(crm);
   /** No message begins a thread in the channel of the bot. */
   const messageFields = async (side: Tenant) => ({
@@ -159,6 +183,7 @@ export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => {
       createMessage: () => ({ thread_root_id: undefined }),
       uploadMessageFile: () => ({ thread_root_id: undefined }),
       createReaction: reactionFields,
+      testSmsAccount: smsTestFields,
       createBotMessage: messageFields,
       uploadBotMessageFile: messageFields,
       // Only owners appoint others.
@@ -197,6 +222,9 @@ export const conformanceSubject = (crm: TestCrm): Omit<Subject, 'document'> => {
     async parameters(side, path): Promise<Record<string, string>> {
       if (path.endsWith('/thumbnail')) return { id: await documentWithThumbnail(crm, side) };
       if (path.endsWith('/messages/{mid}/file')) return messageWithFile(crm, side);
+      if (path.endsWith('/accounts/{id}/test')) {
+        return { id: await accountOf(crm, servers, { side, path }) };
+      }
       if (path.includes('/webhooks/bot/messages/{id}')) {
         return { id: await messageOfBot(crm, await botOf(side)) };
       }
