@@ -20,6 +20,7 @@ import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, JOB_SCHEMA, migrations } from './database.ts';
+import { registerEventMetrics } from './events/event-metrics.ts';
 import { type EventPublisher, startEventPublisher } from './events/event-publisher.ts';
 import { ChatStreams } from './features/chat/streams/chat-streams.ts';
 import { startEventExpiry } from './features/chat/streams/expired-events.ts';
@@ -102,6 +103,12 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   const access = accessOf(config, logger, clock);
   let keyExpiry: PeriodicWork | undefined;
   const metrics = createMetrics();
+  registerEventMetrics({
+    pool: database.pool,
+    registry: metrics.registry,
+    logger,
+    progress: () => access.progress(),
+  });
   const queue = new JobQueue({
     pool: database.pool,
     directUrl: config.database.directUrl,

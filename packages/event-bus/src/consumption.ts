@@ -32,7 +32,18 @@ export interface ConsumeOptions extends Omit<ClientOptions, 'requestTimeoutMs'> 
   onDisconnected?(): void;
 }
 
+/** What has been read of a topic since the start of the process. */
+export interface TopicProgress {
+  readonly consumed: number;
+  /** Records that became dead letters. */
+  readonly rejected: number;
+  /** Records at the broker that were not read yet, as of the last batch. */
+  readonly lag: number;
+}
+
 export interface Consumption {
+  /** The progress in each topic. */
+  progress(): ReadonlyMap<string, TopicProgress>;
   /** Whether every leading broker has answered a fetch since the start and within the last 2 s. */
   connected(): boolean;
   stop(): Promise<void>;
@@ -50,6 +61,18 @@ export function consume(options: ConsumeOptions): Consumption {
   let session: Session | undefined;
   let wasConnected = false;
 
+  const progress = new Map<string, TopicProgress>(
+    topics.map((topic) => [topic, { consumed: 0, rejected: 0, lag: 0 }]),
+  );
+  const advance = (topic: string, by: Partial<TopicProgress>): void => {
+    const { consumed = 0, rejected = 0, lag = 0 } = progress.get(topic) ?? {};
+    progress.set(topic, {
+      consumed: consumed + (by.consumed ?? 0),
+      rejected: rejected + (by.rejected ?? 0),
+      lag: by.lag ?? lag,
+    });
+  };
+
   const connected = (): boolean => session?.connected() ?? false;
 
   function reportChange(): void {
@@ -62,13 +85,17 @@ export function consume(options: ConsumeOptions): Consumption {
   async function handleRecord(record: EventRecord): Promise<void> {
     const { topic, partition, offset } = record;
     const reason = await rejectionReason(record);
-    if (reason === undefined) return;
+    if (reason === undefined) {
+      advance(topic, { consumed: 1 });
+      return;
+    }
     logger.warn({ topic, partition, offset, reason }, 'Event rejected');
     await deadLetters
       .publish([deadLetter(record, reason)])
       .catch((error) =>
         logger.error({ topic, partition, offset, error }, 'The dead letter could not be written'),
       );
+    advance(topic, { consumed: 1, rejected: 1 });
   }
 
   async function rejectionReason(record: EventRecord): Promise<string | undefined> {
@@ -87,6 +114,7 @@ export function consume(options: ConsumeOptions): Consumption {
         ...options,
         alsoEnsure: topics.map(deadLetterTopic),
         onRecord: handleRecord,
+        onBatchEnd: (topic, lag) => advance(topic, { lag }),
         async onConnected() {
           await options.onConnected();
           backoff = INITIAL_BACKOFF_MS;
@@ -108,6 +136,7 @@ export function consume(options: ConsumeOptions): Consumption {
   const running = run();
   return {
     connected,
+    progress: () => progress,
     async stop() {
       stopping.abort();
       await session?.close();

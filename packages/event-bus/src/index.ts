@@ -1,4 +1,11 @@
-export { type ConsumeOptions, type Consumption, consume, type Rejection } from './consumption.ts';
+export {
+  type ConsumeOptions,
+  type Consumption,
+  consume,
+  type Rejection,
+  type TopicProgress,
+} from './consumption.ts';
+export { type DeadLetter, DeadLetters } from './dead-letters.ts';
 export type { Logger } from './logger.ts';
 export {
   createPublisher,

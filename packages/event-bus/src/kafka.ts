@@ -17,6 +17,12 @@ export interface ClientOptions {
   dial?: ((host: string, port: number) => Socket) | undefined;
 }
 
+export interface PartitionOffsets {
+  readonly partition: number;
+  readonly first: bigint;
+  readonly end: bigint;
+}
+
 /** A set of connections to the cluster that can be abandoned as a whole. */
 export interface Client {
   /** An idempotent producer: one request in flight, acknowledged by all in-sync replicas. */
@@ -27,6 +33,8 @@ export interface Client {
    * consumer reads everything, so more partitions would not share the work.
    */
   ensureTopics(topics: readonly string[]): Promise<void>;
+  /** The partitions of a topic, with the offsets of their first record and after their last one; none if there is no such topic. */
+  partitionsOf(topic: string): Promise<readonly PartitionOffsets[]>;
   /** The addresses (`host:port`) of the brokers that lead a partition of these topics. */
   leadersOf(topics: readonly string[]): Promise<Set<string>>;
   /** Closes every connection and refuses new ones, which ends the retries of kafkajs. */
@@ -99,6 +107,7 @@ export function createClient(options: ClientOptions): Client {
         retry: { ...RETRY, restartOnFailure: async () => false },
       }),
     ensureTopics: (topics) => withAdmin(kafka, (admin) => ensureTopics(admin, topics)),
+    partitionsOf: (topic) => withAdmin(kafka, (admin) => partitionsOf(admin, topic)),
     leadersOf: (topics) => withAdmin(kafka, (admin) => leadersOf(admin, topics)),
     abandon: sockets.destroy,
   };
@@ -129,6 +138,16 @@ async function ensureTopics(admin: Admin, topics: readonly string[]): Promise<vo
 async function missingTopics(admin: Admin, topics: readonly string[]): Promise<string[]> {
   const existing = new Set(await admin.listTopics());
   return topics.filter((topic) => !existing.has(topic));
+}
+
+async function partitionsOf(admin: Admin, topic: string): Promise<PartitionOffsets[]> {
+  if ((await missingTopics(admin, [topic])).length > 0) return [];
+  const offsets = await admin.fetchTopicOffsets(topic);
+  return offsets.map(({ partition, low, high }) => ({
+    partition,
+    first: BigInt(low),
+    end: BigInt(high),
+  }));
 }
 
 async function leadersOf(admin: Admin, topics: readonly string[]): Promise<Set<string>> {

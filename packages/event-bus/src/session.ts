@@ -21,6 +21,8 @@ export interface SessionOptions extends Omit<ClientOptions, 'requestTimeoutMs'> 
   alsoEnsure: readonly string[];
   onRecord(record: EventRecord): Promise<void>;
   onConnected(): void | Promise<void>;
+  /** Called after each batch with the number of records of the partition that are still to be read. */
+  onBatchEnd?(topic: string, lag: number): void;
 }
 
 export interface Session {
@@ -77,6 +79,9 @@ export function openSession(options: SessionOptions): Session {
     if (joined) end('the consumer rejoined the group');
     joined = true;
   });
+  consumer.on('consumer.end_batch_process', ({ payload }) =>
+    options.onBatchEnd?.(payload.topic, Number(payload.offsetLag)),
+  );
   consumer.on('consumer.network.request', ({ payload }) => {
     lastAnswerAt = performance.now();
     if (payload.apiName === 'Fetch') fetched(payload.broker);

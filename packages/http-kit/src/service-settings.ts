@@ -64,7 +64,7 @@ export const serviceVariables = (standardPort: number) =>
     ),
     KAFKA_BROKERS: described(
       withDefault(list(text(300), { max: 50 }), []),
-      'Kafka brokers as host:port. Without them, identity keeps its events in the outbox and CRM is not notified of changes.',
+      'Kafka brokers as host:port. Without them, identity keeps its events in the outbox, and CRM publishes none and is not notified of changes in identity.',
     ),
     REDIS_URL: described(
       optional(matching(/^rediss?:\/\/\S+$/, 'a redis:// or rediss:// URL', 2000)),

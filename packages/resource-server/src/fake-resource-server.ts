@@ -42,6 +42,7 @@ export const createFakeResourceServer = <Permission extends string = string>(
       authorize: authorizeWith({ get: async () => ({ outcome: 'answered', value: nothing }) }),
     },
     stream: () => 'none',
+    progress: () => new Map(),
     onEvent: () => undefined,
     canAskRights: true,
     async rightsOf(actor) {

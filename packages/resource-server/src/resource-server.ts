@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { eventTypes, type IdentityEvent, parseEvent } from '@tessera/contracts';
-import { type Consumption, consume } from '@tessera/event-bus';
+import { type Consumption, consume, type TopicProgress } from '@tessera/event-bus';
 import type { Gate, Logger } from '@tessera/http-kit';
 import {
   type AbsentActor,
@@ -43,6 +43,8 @@ export interface ResourceServer<Permission extends string = string> {
   readonly gate: Gate<GatedCaller<Permission>>;
   /** The state of the connection to identity's events. */
   stream(): StreamState;
+  /** The progress in each topic of identity's events; empty without a broker. */
+  progress(): ReadonlyMap<string, TopicProgress>;
   /**
    * Calls `listener` with every event of identity, once the caches know it. As each replica gets each event, and gets
    * it again after a fault, what a listener does must be harmless if repeated (decision E3).
@@ -150,6 +152,7 @@ export const createResourceServer = <Permission extends string = string>(
   return {
     gate: createGate({ service, principals, policies, watches }),
     stream,
+    progress: () => consumption?.progress() ?? new Map(),
     onEvent: (listener) => void listeners.push(listener),
     canAskRights: identity.client !== undefined,
     rightsOf: (actor) => absent.rightsOf(actor) as Promise<CurrentRights<Permission>>,

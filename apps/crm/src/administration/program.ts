@@ -9,6 +9,7 @@ import { type Config, readConfig } from '../config.ts';
 import { createDatabase, type Database, JOB_SCHEMA, migrations } from '../database.ts';
 import { fileScanJob } from '../files/processing.ts';
 import { checkFiles } from './check-files.ts';
+import { addDeadLetterCommands } from './dead-letters.ts';
 import { enqueueScans } from './scan-files.ts';
 import { sealedColumns } from './sealed-columns.ts';
 
@@ -25,7 +26,10 @@ const openLogger = () => createLogger('crm-admin', 'warn');
 const withSession = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
   const config = readConfig(process.env);
   await migrate(config.database.directUrl, migrations);
-  const database = createDatabase(config.database, openLogger());
+  const database = createDatabase(
+    { ...config.database, publishesEvents: config.kafkaBrokers.length > 0 },
+    openLogger(),
+  );
   try {
     return await work({ config, database, pool: database.pool });
   } finally {
@@ -110,6 +114,7 @@ export const createProgram = (print: (text: string) => void): Command => {
       ].join('\n'),
     )
     .action(() => run(({ config, database }) => checkFiles(config, database)));
+  addDeadLetterCommands(program, (work) => run(({ config }) => work(config)));
   addJobCommands(program, (work) => run((session) => withQueue(session, work)));
   return program;
 };

@@ -52,9 +52,7 @@ export const publishOutbox = ({ publisher, ...options }: PublishOptions): Exclus
   startOutboxReader({
     ...options,
     sink: 'kafka',
-    async handle(events) {
-      if (events.length > 0) await publisher.publish(events.map(messageOf));
-    },
+    handle: (events) => publisher.publish(events.map(messageOf)),
   });
 
 /** Publishes the outbox to the configured broker; undefined if there is none. */

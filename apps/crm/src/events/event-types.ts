@@ -45,7 +45,10 @@ const byChange = new Map(
 export const eventOf = (table: string, action: string): EventDescription | undefined =>
   byChange.get(`${table} ${action}`);
 
-/** Tables with a history whose changes are no events, and why. */
+/** Tables of kinds whose changes are no events, and why. */
 export const withoutEvents: Readonly<Record<string, string>> = {
+  activities: 'They are a log themselves, of changes that are events.',
+  kb_article_feedback: 'It is anonymous, and counted with the article.',
+  webhook_deliveries: 'They are what becomes of events.',
   webhook_endpoints: 'They say where events go, and their changes are in the history.',
 };

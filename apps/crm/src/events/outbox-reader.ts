@@ -8,7 +8,7 @@ import {
 import type { Logger } from '@tessera/http-kit';
 import type pg from 'pg';
 import { advisoryLocks, type DatabaseOptions, tenantAccess } from '../database.ts';
-import { eventOf } from './event-types.ts';
+import { eventOf, withoutEvents } from './event-types.ts';
 
 /** Where events go. */
 export const sinks = ['kafka', 'webhooks'] as const;
@@ -107,12 +107,16 @@ export const startOutboxReader = (options: OutboxReaderOptions): ExclusiveWorker
       values: [sink, batch],
     });
     if (rows.length === 0) return false;
+    const events = rows.flatMap((row) => outboxEventOf(row) ?? []);
+    if (events.length < rows.length) {
+      const unknown = rows.filter((row) => !outboxEventOf(row) && !withoutEvents[row.table_name]);
+      for (const { table_name, action } of unknown) {
+        logger.error({ table_name, action }, 'a change has no type of event, and is not sent');
+      }
+    }
     const tx = tenantsInTransaction(client, tenantAccess(database));
     await client.query('BEGIN');
-    await handle(
-      rows.map(outboxEventOf).filter((event) => event !== undefined),
-      tx,
-    );
+    if (events.length > 0) await handle(events, tx);
     await tx.leaveTenant();
     await client.query('SELECT tenant_crm.delete_from_outbox($1, $2)', [
       sink,

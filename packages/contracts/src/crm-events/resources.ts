@@ -26,6 +26,7 @@ const verbs = {
   stop: 'stopped',
   unmerge: 'unmerged',
   unpin: 'unpinned',
+  unhide: 'unhidden',
   unpublish: 'unpublished',
   unschedule: 'unscheduled',
   upload: 'version_uploaded',
@@ -51,6 +52,16 @@ const resource = <const A extends HistoryAction>(
 /** Records that are deleted for good. */
 const permanent = ['create', 'update', 'delete'] as const;
 const restorable = [...permanent, 'restore'] as const;
+/** Articles, posts and pages. */
+const content = [
+  ...restorable,
+  'publish',
+  'unpublish',
+  'schedule',
+  'unschedule',
+  'archive',
+  'restore_revision',
+] as const;
 
 /**
  * The resources whose changes are events, by the name of their topic without `crm.`: that of their permissions, and for
@@ -93,6 +104,15 @@ export const crmEventResources = {
   'chat.participants': resource('channel_participants', 'a participant of a channel', permanent),
   'chat.bots': resource('bots', 'a bot', [...restorable, 'rotate-token']),
   'chat.channel_bots': resource('channel_bots', 'a bot of a channel', permanent),
+  kb_articles: resource('kb_articles', 'a knowledge-base article', [...content, 'move']),
+  'kb_articles.comments': resource('kb_article_comments', 'a comment on an article', [
+    ...restorable,
+    'approve',
+    'hide',
+    'unhide',
+  ]),
+  'blog.posts': resource('blog_posts', 'a blog post', [...content, 'move']),
+  pages: resource('pages', 'a page', [...content, 'move']),
   messaging_accounts: resource('messaging_accounts', 'an SMS or e-mail account', permanent),
 } as const;
 
