@@ -49,6 +49,7 @@ import { tagRoutes } from './features/tags/tags.routes.ts';
 import { taskRoutes } from './features/tasks/tasks.routes.ts';
 import { timeEntryRoutes } from './features/time-entries/time-entries.routes.ts';
 import { timelineRoutes } from './features/timelines/timelines.routes.ts';
+import { webhookRoutes } from './features/webhooks/webhooks.routes.ts';
 import { type Caller, Problem, record, renderError } from './http.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createServices, type Services } from './services.ts';
@@ -125,6 +126,7 @@ const routesOf = (
     uploads,
     timeEntries,
     timelines,
+    webhooks,
     exports,
   }: Services,
 ): RouteGroups => ({
@@ -190,6 +192,7 @@ const routesOf = (
   Settings: under('/api/crm', settingsRoutes(database, access)),
   'Public reading': siteRoutes(sites, config.publicUrl),
   Tags: under('/api/crm', tagRoutes(tags)),
+  Webhooks: under('/api/crm', webhookRoutes(webhooks, exports)),
   System: under('/api/crm', {
     ...accountRoutes(messagingAccounts),
     ...accountTestRoutes(accountTests),

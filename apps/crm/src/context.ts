@@ -26,6 +26,7 @@ import { ChatStreams } from './features/chat/streams/chat-streams.ts';
 import { startEventExpiry } from './features/chat/streams/expired-events.ts';
 import { startValueRemoval } from './features/custom-fields/value-removal.ts';
 import { startFailureExpiry } from './features/imports/failure-expiry.ts';
+import { startWebhookWork } from './features/webhooks/open-webhooks.ts';
 import { openFileStore } from './files/store.ts';
 import { startFileSweep } from './files/sweep.ts';
 import type { CrmPermission } from './http.ts';
@@ -129,6 +130,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   let eventExpiry: PeriodicWork | undefined;
   let fileSweep: PeriodicWork | undefined;
   let eventPublisher: EventPublisher | undefined;
+  let webhookWork: PeriodicWork | undefined;
   return {
     config,
     logger,
@@ -162,6 +164,9 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
         { database, store: fileStore, jobs: queue, logger },
         metrics.registry,
       );
+      if (!overrides.enqueueOnly) {
+        webhookWork = startWebhookWork({ config, database, jobs: queue, logger });
+      }
       chatStreams.start();
       eventPublisher = startEventPublisher(config, logger);
     },
@@ -169,6 +174,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     async stop() {
       await eventPublisher?.stop();
       await chatStreams.stop();
+      await webhookWork?.stop();
       await fileSweep?.stop();
       await eventExpiry?.stop();
       await failureExpiry?.stop();

@@ -57,6 +57,8 @@ export const advisoryLocks = {
   fileSweep: 0x1de4,
   /** One replica reads the outbox for each sink; the second number is the sink. */
   outbox: 0x1de5,
+  /** One replica deletes expired webhook deliveries. */
+  webhooks: 0x1de6,
 } as const;
 
 export const migrations = new URL('../prisma/migrations', import.meta.url);

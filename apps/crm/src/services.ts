@@ -47,6 +47,8 @@ import { createTags, type Tags } from './features/tags/tags.service.ts';
 import { createTasks, type Tasks } from './features/tasks/tasks.service.ts';
 import { type TimeEntries, timeEntry } from './features/time-entries/time-entries.kind.ts';
 import { createTimelines, type Timelines } from './features/timelines/timelines.service.ts';
+import { openWebhooks } from './features/webhooks/open-webhooks.ts';
+import type { Webhooks } from './features/webhooks/webhooks.service.ts';
 import { contentReadingHandler, readNewContent } from './files/content-reading.ts';
 import { createFiles, fileRemovalHandler, type NewContentHook } from './files/files.ts';
 import { fileScanHandler, processNewContent } from './files/processing.ts';
@@ -79,6 +81,7 @@ export interface Services {
   readonly tasks: Tasks;
   readonly timeEntries: TimeEntries;
   readonly timelines: Timelines;
+  readonly webhooks: Webhooks;
   /** The limits that all exports share. */
   readonly exports: Exports;
 }
@@ -156,6 +159,7 @@ export const createServices = (context: Context): Services => {
     tasks: createTasks(database, logger),
     timeEntries: createRecords(timeEntry, database),
     timelines: createTimelines(database),
+    webhooks: openWebhooks(context),
     exports: new Exports({
       perCaller: EXPORTS_PER_CALLER,
       // Leaves half of the connections to other requests.

@@ -184,6 +184,21 @@ test('Reading stops when a response is too large', async () => {
   await expect(response).rejects.toThrow('larger than 100000 bytes');
 });
 
+test('A response can be cut off instead of being an error', async () => {
+  const { url } = await serve((_req, res) => void res.end('x'.repeat(200_000)));
+  const options = { maxBytes: 1000, overflow: 'truncate' } as const;
+  const { status, body } = await connect().request(url(), options);
+  expect([status, body.length]).toEqual([200, 1000]);
+});
+
+test('A redirect can be returned instead of being followed', async () => {
+  const target = await serve(ok);
+  const { url } = await serve(redirectTo(() => target.url()));
+  const { status, headers } = await connect().request(url(), { redirect: 'manual' });
+  expect([status, headers.location]).toEqual([302, target.url()]);
+  expect(target.seen).toHaveLength(0);
+});
+
 test.each([
   ['ftp://hook.test/', 'must begin with https:// or http://'],
   ['http://user:secret@hook.test/', 'must not contain a user name or password'],

@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher, request } from 'undici';
 import { allowedAddresses, type IsAllowedAddress } from './addresses.ts';
 import { checkedLookup, type Resolve, resolveWithSystem } from './lookup.ts';
-import { readBounded } from './read-bounded.ts';
+import { readBeginning, readBounded } from './read-bounded.ts';
 import { checkTarget } from './target.ts';
 
 export interface PublicHttpOptions {
@@ -21,6 +21,10 @@ export interface PublicRequest {
   readonly timeoutMs?: number;
   /** The largest body that is read. Default 1 MiB. */
   readonly maxBytes?: number;
+  /** What happens to a larger body: an error, or its beginning is returned. Default `error`. */
+  readonly overflow?: 'error' | 'truncate';
+  /** Whether redirects are followed, or returned as responses. Default `follow`. */
+  readonly redirect?: 'follow' | 'manual';
   /** Ends the request early. */
   readonly signal?: AbortSignal;
 }
@@ -110,6 +114,8 @@ export class PublicHttp {
    */
   async request(url: string, options: PublicRequest = {}): Promise<PublicResponse> {
     const { timeoutMs = 10_000, maxBytes = 1024 * 1024, signal } = options;
+    const { overflow = 'error', redirect = 'follow' } = options;
+    const read = overflow === 'truncate' ? readBeginning : readBounded;
     const deadline = AbortSignal.timeout(timeoutMs);
     const ending = signal ? AbortSignal.any([signal, deadline]) : deadline;
     let target = checkTarget(url, this.#isAllowed);
@@ -126,8 +132,9 @@ export class PublicHttp {
       );
       const { statusCode: status } = response;
       const { location } = response.headers;
-      if (!REDIRECTS.includes(status) || typeof location !== 'string') {
-        const content = await readBounded(response, maxBytes);
+      const isFollowed = redirect === 'follow' && REDIRECTS.includes(status);
+      if (!isFollowed || typeof location !== 'string') {
+        const content = await read(response, maxBytes);
         return { status, headers: response.headers, body: content, url: target.href };
       }
       // The body of a redirect is discarded; destroying it emits an error, which needs a listener.

@@ -19,3 +19,18 @@ export const readBounded = async (
   }
   return Buffer.concat(chunks);
 };
+
+/** Reads at most the first `maxBytes` of the body of a response. */
+export const readBeginning = async (
+  response: { readonly body: AsyncIterable<Uint8Array> | null },
+  maxBytes: number,
+): Promise<Buffer> => {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= maxBytes) break;
+  }
+  return Buffer.concat(chunks).subarray(0, maxBytes);
+};

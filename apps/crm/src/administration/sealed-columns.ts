@@ -1,6 +1,7 @@
 import { fileKeyPurpose } from '@tessera/file-store';
 import type { SealedColumn } from '@tessera/vault';
 import { credentialsPurpose } from '../features/messaging-accounts/accounts.rules.ts';
+import { secretsPurpose } from '../features/webhooks/endpoint-secrets.ts';
 
 /** Every column with sealed data. */
 export const sealedColumns: readonly SealedColumn[] = [
@@ -11,6 +12,14 @@ export const sealedColumns: readonly SealedColumn[] = [
     key: { tenant_id: 'uuid', id: 'uuid' },
     boundTo: 'id',
     purposeOf: credentialsPurpose,
+  },
+  {
+    schema: 'tenant_crm',
+    table: 'webhook_endpoints',
+    column: 'sealed_secrets',
+    key: { tenant_id: 'uuid', id: 'uuid' },
+    boundTo: 'id',
+    purposeOf: secretsPurpose,
   },
   {
     schema: 'tenant_crm',

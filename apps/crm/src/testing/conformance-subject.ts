@@ -151,6 +151,30 @@ const messageOfBot = async (
   return body.data.id;
 };
 
+/** The parameters of the path of a delivery that has ended, and of its attempt. */
+const webhookDelivery = async (crm: TestCrm, side: Tenant) => {
+  const tenant = side === 'own' ? 'acme' : 'globex';
+  const caller = crm.caller({ tenant });
+  const post = (path: string, body: object = {}) =>
+    crm.http.post(`/api/crm/webhook-endpoints${path}`).set(caller).send(body);
+  const input = { url: 'https://example.com/hook', event_types: ['crm.contacts.*'] };
+  const { body } = await post('', input);
+  const { body: delivery } = await post(`/${body.data.id}/test`);
+  const { id } = delivery.data;
+  const { rows } = await crm.context.pool.query(
+    `WITH ended AS (
+       UPDATE tenant_crm.webhook_deliveries SET state = 'failed', next_attempt_at = NULL
+       WHERE tenant_id = $1 AND id = $2 RETURNING tenant_id, id
+     )
+     INSERT INTO tenant_crm.webhook_attempts
+       (tenant_id, id, delivery_id, number, url, request_headers, duration_ms)
+     SELECT tenant_id, gen_random_uuid(), id, 1, 'https://example.com/hook', '{}', 1 FROM ended
+     RETURNING id`,
+    [crm.identity[tenant].id, id],
+  );
+  return { id, attemptId: rows[0].id };
+};
+
 /** What tests that are made from the OpenAPI document need to know about CRM. */
 export const conformanceSubject = (
   crm: TestCrm,
@@ -171,6 +195,7 @@ export const conformanceSubject = (
       updateDocumentFolder: folderFields,
       createDocument: () => ({ folder_id: undefined }),
       updateDocument: () => ({ folder_id: undefined }),
+      createWebhookEndpoint: () => ({ event_types: ['crm.contacts.*'], is_enabled: true }),
       createDocumentLink: () => ({ expires_at: undefined, version_number: undefined }),
       updateStorageQuota: () => ({ quota_bytes: null }),
       moveDocuments: () => ({ document_ids: [], folder_ids: [], folder_id: null }),
@@ -229,6 +254,7 @@ export const conformanceSubject = (
         return { id: await messageOfBot(crm, await botOf(side)) };
       }
       if (path === '/public/links/{token}') return { token: await linkOf(crm, side) };
+      if (path.startsWith('/api/crm/webhook-deliveries/')) return webhookDelivery(crm, side);
       if (!path.includes('{tag}')) return {};
       const tag = `sample-${crypto.randomUUID()}`;
       const [collection, body] = path.includes('/companies/')

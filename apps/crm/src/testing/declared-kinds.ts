@@ -6,6 +6,7 @@ const features = new URL('../features/', import.meta.url);
 /** The arguments for functions that declare kinds, by function name. */
 const parameters: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   declareAccounts: [['email'], ['sms']],
+  declareWebhookEndpoints: [[{}]],
 };
 
 const isKind = (value: unknown): value is Kind =>

@@ -57,6 +57,9 @@ export const crmPermissions = {
   'activity.list': 'See the activity log of CRM',
   'activity.export': 'Export the activity log of CRM',
 
+  ...record('webhooks', 'a webhook endpoint', 'webhook endpoints'),
+  'webhooks.export': 'Export the list of webhook endpoints',
+
   'settings.view': 'See the settings of the tenant',
   'settings.update': 'Change the settings of the tenant',
 } as const;

@@ -136,6 +136,12 @@ describe('the built-in roles', () => {
       'tenant.acme.crm.chat.bots.create',
       'tenant.acme.crm.chat.bots.update',
       'tenant.acme.crm.chat.bots.delete',
+      'tenant.acme.crm.webhooks.list',
+      'tenant.acme.crm.webhooks.view',
+      'tenant.acme.crm.webhooks.create',
+      'tenant.acme.crm.webhooks.update',
+      'tenant.acme.crm.webhooks.delete',
+      'tenant.acme.crm.webhooks.export',
       'tenant.acme.crm.imports.list',
       'tenant.acme.crm.imports.view',
       'tenant.acme.crm.imports.create',
@@ -160,11 +166,11 @@ describe('the built-in roles', () => {
     );
   });
 
-  test('a viewer holds exactly the read permissions of CRM, except for settings, imports and the activity log, and access to the chat', () => {
+  test('a viewer holds exactly the read permissions of CRM, except for settings, imports, webhooks and the activity log, and access to the chat', () => {
     const reads = ofCrm.filter(
       (name) =>
         name === 'chat.access' ||
-        (/\.(list|view)$/.test(name) && !/^(settings|imports|activity)\./.test(name)),
+        (/\.(list|view)$/.test(name) && !/^(settings|imports|activity|webhooks)\./.test(name)),
     );
     expect(heldBy('viewer')).toEqual(reads.map((name) => crmPermission('acme', name)));
   });

@@ -47,6 +47,7 @@ const resources: Readonly<Record<RecordResource, Levels>> = {
   kb_articles: dailyWork,
   'blog.posts': dailyWork,
   pages: dailyWork,
+  webhooks: { read: 'admin', change: 'admin' },
 };
 
 /** The lowest role that holds each other permission of CRM. */
@@ -72,6 +73,7 @@ const others: Readonly<Record<Exclude<CrmPermission, ReadPermission | ChangePerm
   'pages.publish': 'admin',
   'activity.list': 'admin',
   'activity.export': 'admin',
+  'webhooks.export': 'admin',
   'settings.view': 'admin',
   'settings.update': 'admin',
 };

@@ -52,5 +52,6 @@ export const de: PermissionTexts = {
     kb_articles: 'Artikel der Wissensdatenbank',
     'blog.posts': 'Blogbeiträge',
     pages: 'Seiten',
+    webhooks: 'Webhooks',
   },
 };

@@ -53,5 +53,6 @@ export const en = {
     kb_articles: 'Knowledge base articles',
     'blog.posts': 'Blog posts',
     pages: 'Pages',
+    webhooks: 'Webhooks',
   },
 };

@@ -53,5 +53,6 @@ export const hu: PermissionTexts = {
     kb_articles: 'Tudásbázis-cikkek',
     'blog.posts': 'Blogbejegyzések',
     pages: 'Oldalak',
+    webhooks: 'Webhookok',
   },
 };

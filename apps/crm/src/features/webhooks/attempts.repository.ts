@@ -1,0 +1,46 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { AttemptResult } from './attempt.ts';
+import type { ClaimedDelivery } from './deliveries.repository.ts';
+
+const { sql } = Prisma;
+
+/** What becomes of a delivery after an attempt. */
+export interface Outcome {
+  readonly state: 'pending' | 'succeeded' | 'failed';
+  /** Milliseconds until the next attempt of a delivery that is `pending`. */
+  readonly delayMs: number;
+}
+
+const jsonOf = (headers: object | null): string | null => headers && JSON.stringify(headers);
+
+/** Logs an attempt and writes its outcome; a delivery that was stopped meanwhile stays so, unless it succeeded. */
+export const saveAttempt = async (
+  db: TenantDb,
+  { id, url, attempts }: ClaimedDelivery,
+  result: AttemptResult,
+  { state, delayMs }: Outcome,
+): Promise<void> => {
+  const { status, error } = result;
+  const isKept = sql`(state <> 'sending' AND ${state}::text <> 'succeeded')`;
+  const nextAttempt =
+    state === 'pending' ? sql`now() + ${delayMs} * interval '1 millisecond'` : sql`NULL`;
+  await db.query(sql`
+    WITH delivery AS (
+      UPDATE tenant_crm.webhook_deliveries
+      SET state = CASE WHEN ${isKept} THEN state ELSE ${state}::text END,
+        next_attempt_at = CASE WHEN ${isKept} THEN next_attempt_at ELSE ${nextAttempt} END,
+        error = CASE WHEN ${isKept} THEN webhook_deliveries.error ELSE ${error}::text END,
+        attempts = attempts + 1, round = round + 1, last_attempt_at = now(),
+        response_status = ${status}::integer, version = version + 1, updated_at = now()
+      WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid
+      RETURNING id
+    )
+    INSERT INTO tenant_crm.webhook_attempts (tenant_id, id, delivery_id, number, url, request_headers,
+      response_status, response_headers, response_body, duration_ms, error)
+    SELECT ${db.tenantId}::uuid, ${uuidv7()}::uuid, delivery.id, ${attempts + 1}::integer, ${url},
+      ${jsonOf(result.requestHeaders)}::jsonb, ${status}::integer, ${jsonOf(result.responseHeaders)}::jsonb,
+      ${result.responseBody}::text, ${result.durationMs}::integer, ${error}::text
+    FROM delivery`);
+};

@@ -1,0 +1,124 @@
+import { handleJob, type JobHandler } from '@tessera/background-work/jobs';
+import type { PublicHttp } from '@tessera/outbound-http';
+import type { Database, TenantDb } from '../../database.ts';
+import { type AttemptResult, attempt } from './attempt.ts';
+import { type Outcome, saveAttempt } from './attempts.repository.ts';
+import {
+  type ClaimedDelivery,
+  claimDeliveries,
+  nextDue,
+  stopDeliveries,
+} from './deliveries.repository.ts';
+import type { EndpointSecrets } from './endpoint-secrets.ts';
+import {
+  type DisabledReason,
+  disableEndpoint,
+  noteFailure,
+  noteRun,
+  noteSuccess,
+} from './endpoints.repository.ts';
+import type { WebhookMetrics } from './metrics.ts';
+import { RETRY_MS, retryDelay } from './retry-schedule.ts';
+import { deliveryJob, type Wake } from './wake.ts';
+
+/** After this time, a job leaves the rest to another one, so that busy endpoints take turns. */
+const TURN_MS = 5000;
+/** An endpoint whose requests all failed for this time is disabled when a delivery fails for good. */
+const LONG_FAILURE_MS = 48 * 3_600_000;
+
+/** What sending needs. */
+export interface DeliveryDependencies {
+  readonly database: Pick<Database, 'forTenant'>;
+  readonly http: Pick<PublicHttp, 'request'>;
+  readonly secrets: EndpointSecrets;
+  readonly wake: Wake;
+  readonly metrics: WebhookMetrics;
+  /** Enqueues the mail about an endpoint that was disabled, in the same transaction. */
+  readonly announceDisabled: (db: TenantDb, endpointId: string) => Promise<void>;
+}
+
+/** What becomes of a delivery, from the result of an attempt. */
+export const outcomeOf = (
+  { round, expires_at: expiresAt }: Pick<ClaimedDelivery, 'round' | 'expires_at'>,
+  { status, error, retryAfterMs }: Pick<AttemptResult, 'status' | 'error' | 'retryAfterMs'>,
+  now = Date.now(),
+): Outcome => {
+  if (error === null) return { state: 'succeeded', delayMs: 0 };
+  const delayMs = retryDelay(round + 1, retryAfterMs);
+  const isOver = status === 410 || now + delayMs > expiresAt.getTime();
+  return { state: isOver ? 'failed' : 'pending', delayMs };
+};
+
+/** Whether an endpoint is disabled after a failed attempt, given since when all attempts have failed. */
+export const reasonToDisable = (
+  status: number | null,
+  { state }: Pick<Outcome, 'state'>,
+  failingSince: Date | undefined,
+  now = Date.now(),
+): DisabledReason | undefined => {
+  if (status === 410) return 'gone';
+  if (!failingSince) return undefined;
+  const failingMs = now - failingSince.getTime();
+  const isLong = failingMs >= RETRY_MS || (state === 'failed' && failingMs >= LONG_FAILURE_MS);
+  return isLong ? 'failing' : undefined;
+};
+
+/** Sends an endpoint's deliveries until none is due, or its turn is over. */
+export const deliverDue = async (
+  { database, http, secrets, wake, metrics, announceDisabled }: DeliveryDependencies,
+  { tenantId, endpointId }: { readonly tenantId: string; readonly endpointId: string },
+  { signal, stopping }: { readonly signal: AbortSignal; readonly stopping: AbortSignal },
+): Promise<void> => {
+  const db = database.forTenant(tenantId);
+
+  const conclude = (delivery: ClaimedDelivery, result: AttemptResult): Promise<void> =>
+    db.transaction(async (tx) => {
+      const outcome = outcomeOf(delivery, result);
+      const reason =
+        result.error === null
+          ? await noteSuccess(tx, endpointId)
+          : reasonToDisable(result.status, outcome, await noteFailure(tx, endpointId));
+      await saveAttempt(tx, delivery, result, outcome);
+      metrics.attempted(outcome.state, result.durationMs);
+      if (!reason || !(await disableEndpoint(tx, endpointId, reason))) return;
+      await stopDeliveries(tx, endpointId, 'The endpoint was disabled.');
+      await announceDisabled(tx, endpointId);
+    });
+
+  const send = async (delivery: ClaimedDelivery): Promise<void> => {
+    const { event_id: id, url, payload } = delivery;
+    const opened = secrets.open(endpointId, delivery.sealed_secrets, new Date());
+    const result = await attempt(http, { id, url, payload, secrets: opened }, signal);
+    // What was aborted is not the receiver's failure: another process sends it after the lease.
+    if (signal.aborted) throw signal.reason;
+    await conclude(delivery, result);
+  };
+
+  await noteRun(db, endpointId);
+  const running = new Set<Promise<void>>();
+  const errors: unknown[] = [];
+  const end = Date.now() + TURN_MS;
+  const mayClaim = (): boolean => Date.now() < end && !stopping.aborted && errors.length === 0;
+  for (;;) {
+    const claimed = mayClaim() ? await claimDeliveries(db, endpointId) : [];
+    for (const delivery of claimed) {
+      const sent: Promise<void> = send(delivery)
+        .catch((error: unknown) => void errors.push(error))
+        .finally(() => running.delete(sent));
+      running.add(sent);
+    }
+    if (running.size === 0) break;
+    await Promise.race(running);
+  }
+  await db.transaction(async (tx) => {
+    const next = await nextDue(tx, endpointId);
+    if (next) await wake(tx, endpointId, next);
+  });
+  if (errors.length > 0) throw errors[0];
+};
+
+/** The handler of the job. */
+export const deliveryHandler = (dependencies: DeliveryDependencies): JobHandler =>
+  handleJob(deliveryJob, ({ tenant_id: tenantId, endpoint_id: endpointId }, run) =>
+    deliverDue(dependencies, { tenantId, endpointId }, run),
+  );

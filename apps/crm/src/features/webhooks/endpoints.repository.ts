@@ -1,0 +1,118 @@
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { recordChanges } from '../../records/record-changes.ts';
+
+const { sql } = Prisma;
+
+/** An endpoint that takes events. */
+export interface LiveEndpoint {
+  readonly id: string;
+  readonly event_types: readonly string[];
+}
+
+/**
+ * The endpoints of the tenant that take events, locked until the transaction ends: a job that looks for deliveries
+ * waits for those that this transaction adds.
+ */
+export const lockLiveEndpoints = (db: TenantDb): Promise<readonly LiveEndpoint[]> =>
+  db.query<LiveEndpoint>(sql`
+    SELECT id, event_types FROM tenant_crm.webhook_endpoints
+    WHERE tenant_id = ${db.tenantId}::uuid AND is_enabled AND deleted_at IS NULL
+    ORDER BY id FOR NO KEY UPDATE`);
+
+/** How an endpoint is; undefined if it is deleted or does not exist. */
+export const findEndpoint = async (
+  db: TenantDb,
+  id: string,
+): Promise<{ readonly is_enabled: boolean; readonly sealed_secrets: Buffer } | undefined> => {
+  const [found] = await db.query<{ is_enabled: boolean; sealed_secrets: Buffer }>(sql`
+    SELECT is_enabled, sealed_secrets FROM tenant_crm.webhook_endpoints
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid AND deleted_at IS NULL
+    FOR NO KEY UPDATE`);
+  return found;
+};
+
+/** Notes that a job is enqueued for a time; false if one already is, for that time or an earlier one. */
+export const noteWake = async (db: TenantDb, id: string, at: Date): Promise<boolean> => {
+  // One that should have run minutes ago was lost.
+  const rows = await db.query(sql`
+    UPDATE tenant_crm.webhook_endpoints SET wake_at = ${at}::timestamptz
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid
+      AND (wake_at IS NULL OR wake_at > ${at}::timestamptz OR wake_at < now() - interval '10 minutes')
+    RETURNING id`);
+  return rows.length > 0;
+};
+
+/** Notes that the job runs: what is added from now on needs another one. */
+export const noteRun = async (db: TenantDb, id: string): Promise<void> => {
+  await db.query(sql`
+    UPDATE tenant_crm.webhook_endpoints SET wake_at = NULL
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid AND wake_at IS NOT NULL`);
+};
+
+/** Notes that an attempt succeeded. */
+export const noteSuccess = async (db: TenantDb, id: string): Promise<void> => {
+  await db.query(sql`
+    UPDATE tenant_crm.webhook_endpoints SET failing_since = NULL
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid AND failing_since IS NOT NULL`);
+};
+
+/** Notes that an attempt failed; returns since when all have. */
+export const noteFailure = async (db: TenantDb, id: string): Promise<Date | undefined> => {
+  const [found] = await db.query<{ failing_since: Date | null }>(sql`
+    SELECT failing_since FROM tenant_crm.webhook_endpoints
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`);
+  if (found?.failing_since) return found.failing_since;
+  const [noted] = await db.query<{ failing_since: Date }>(sql`
+    UPDATE tenant_crm.webhook_endpoints SET failing_since = coalesce(failing_since, now())
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid RETURNING failing_since`);
+  return noted?.failing_since;
+};
+
+const SYSTEM_ACTOR = {
+  type: 'system',
+  userId: null,
+  clientId: null,
+  tokenId: null,
+  impersonatorId: null,
+} as const;
+
+/** Why an endpoint was disabled automatically. */
+export type DisabledReason = 'failing' | 'gone';
+
+/** Disables an endpoint and adds that to its history; false if it already was disabled. */
+export const disableEndpoint = async (
+  db: TenantDb,
+  id: string,
+  reason: DisabledReason,
+): Promise<boolean> => {
+  const changes = sql`jsonb_build_object('is_enabled', jsonb_build_array(true, false),
+    'disabled_reason', jsonb_build_array(NULL, ${reason}::text))`;
+  const cause = { action: 'disable', actor: SYSTEM_ACTOR };
+  const rows = await db.query(sql`
+    WITH disabled AS (
+      UPDATE tenant_crm.webhook_endpoints
+      SET is_enabled = false, disabled_reason = ${reason}, version = version + 1, updated_at = now()
+      WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid AND is_enabled AND deleted_at IS NULL
+      RETURNING id, version
+    )
+    ${recordChanges(db, cause, { table: 'webhook_endpoints', from: sql`disabled`, changes })}
+    RETURNING record_id`);
+  return rows.length > 0;
+};
+
+/** What a mail about a disabled endpoint says; undefined if it is enabled again, deleted, or has no address. */
+export const findDisabled = async (
+  db: TenantDb,
+  id: string,
+): Promise<{ url: string; contact_email: string; reason: DisabledReason } | undefined> => {
+  const [found] = await db.query<{
+    url: string;
+    contact_email: string;
+    reason: DisabledReason;
+  }>(sql`
+    SELECT url, contact_email, disabled_reason AS reason FROM tenant_crm.webhook_endpoints
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid AND deleted_at IS NULL
+      AND NOT is_enabled AND disabled_reason IS NOT NULL AND contact_email IS NOT NULL`);
+  return found;
+};

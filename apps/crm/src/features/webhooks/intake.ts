@@ -1,0 +1,63 @@
+import type { TenantDb } from '../../database.ts';
+import type { OutboxEvent } from '../../events/outbox-reader.ts';
+import { insertDeliveries, type NewDelivery } from './deliveries.repository.ts';
+import { lockLiveEndpoints } from './endpoints.repository.ts';
+import { isSelected } from './event-selectors.ts';
+import { payloadOf, type ReadRecord } from './payload.ts';
+import type { Wake } from './wake.ts';
+
+/** What turns events into deliveries. */
+export interface IntakeDependencies {
+  readonly recordReader: (db: TenantDb) => ReadRecord;
+  readonly wake: Wake;
+}
+
+const byTenant = (events: readonly OutboxEvent[]): ReadonlyMap<string, readonly OutboxEvent[]> => {
+  const groups = new Map<string, OutboxEvent[]>();
+  for (const event of events) {
+    const own = groups.get(event.tenantId);
+    if (own) own.push(event);
+    else groups.set(event.tenantId, [event]);
+  }
+  return groups;
+};
+
+/** Adds the deliveries of one tenant's events. */
+const takeOfTenant = async (
+  db: TenantDb,
+  events: readonly OutboxEvent[],
+  { recordReader, wake }: IntakeDependencies,
+): Promise<void> => {
+  const endpoints = await lockLiveEndpoints(db);
+  const read = recordReader(db);
+  const records = new Map<string, Promise<object | undefined>>();
+  const deliveries: NewDelivery[] = [];
+  for (const event of events) {
+    const { id, type, tableName, recordId } = event;
+    const takers = endpoints.filter((endpoint) => isSelected(endpoint.event_types, type));
+    if (takers.length === 0) continue;
+    const record = records.get(recordId) ?? read(tableName, recordId);
+    records.set(recordId, record);
+    const payload = payloadOf(event, await record);
+    const of = { event_id: id, event_type: type, record_id: recordId, payload };
+    deliveries.push(...takers.map((endpoint) => Object.assign({ endpoint_id: endpoint.id }, of)));
+  }
+  if (deliveries.length === 0) return;
+  await insertDeliveries(db, deliveries);
+  for (const endpointId of new Set(deliveries.map((one) => one.endpoint_id))) {
+    await wake(db, endpointId, new Date());
+  }
+};
+
+/** Turns events into deliveries, in the transaction that removes them from the outbox. */
+export const takeEvents = async (
+  events: readonly OutboxEvent[],
+  tx: { forTenant(tenantId: string): TenantDb },
+  dependencies: IntakeDependencies,
+): Promise<void> => {
+  // In one order, so that transactions do not wait for each other in a circle.
+  const tenants = [...byTenant(events)].sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [tenantId, own] of tenants) {
+    await takeOfTenant(tx.forTenant(tenantId), own, dependencies);
+  }
+};

@@ -1,0 +1,45 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Outcome } from './attempts.repository.ts';
+
+/** What is measured of webhooks. */
+export interface WebhookMetrics {
+  /** One attempt has ended. */
+  attempted(state: Outcome['state'], durationMs: number): void;
+}
+
+const RESULTS = { succeeded: 'succeeded', pending: 'will_retry', failed: 'failed' } as const;
+
+/** Registers the metrics; `oldest` returns the age of the oldest unfinished delivery, in seconds. */
+export const createWebhookMetrics = (
+  registry: Registry,
+  oldest: () => Promise<number>,
+): WebhookMetrics => {
+  const attempts = new Counter({
+    name: 'webhook_attempts_total',
+    help: 'Attempts of webhook deliveries by result (succeeded, will_retry, failed).',
+    labelNames: ['result'],
+    registers: [registry],
+  });
+  const duration = new Histogram({
+    name: 'webhook_attempt_duration_seconds',
+    help: 'Duration of webhook requests by result.',
+    labelNames: ['result'],
+    buckets: [0.05, 0.25, 1, 5, 15],
+    registers: [registry],
+  });
+  new Gauge({
+    name: 'webhook_oldest_delivery_seconds',
+    help: 'Age of the oldest webhook delivery that has neither succeeded nor failed for good.',
+    registers: [registry],
+    async collect() {
+      this.set(await oldest());
+    },
+  });
+  return {
+    attempted(state, durationMs) {
+      const result = RESULTS[state];
+      attempts.inc({ result });
+      duration.observe({ result }, durationMs / 1000);
+    },
+  };
+};

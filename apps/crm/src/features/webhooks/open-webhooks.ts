@@ -1,0 +1,77 @@
+import type { PeriodicWork } from '@tessera/background-work';
+import type { JobQueue } from '@tessera/background-work/jobs';
+import type { Logger } from '@tessera/http-kit';
+import type { Vault } from '@tessera/vault';
+import type { Registry } from 'prom-client';
+import type { Config } from '../../config.ts';
+import type { Database } from '../../database.ts';
+import { startOutboxReader } from '../../events/outbox-reader.ts';
+import type { Outbound } from '../../messaging/outbound.ts';
+import { deliveryHandler } from './delivery-run.ts';
+import { createAnnouncement, disabledMailHandler } from './disabled-mail.ts';
+import { createEndpointSecrets } from './endpoint-secrets.ts';
+import { takeEvents } from './intake.ts';
+import { createWebhookMetrics } from './metrics.ts';
+import { createRecordReader } from './payload.ts';
+import { shownKinds } from './shown-kinds.ts';
+import { createTenantMail } from './tenant-mail.ts';
+import { oldestDelivery, startWebhookUpkeep } from './upkeep.ts';
+import { createUrlCheck } from './url-check.ts';
+import { createWake } from './wake.ts';
+import { createWebhooks, type Webhooks } from './webhooks.service.ts';
+
+/** What webhooks use. */
+export interface WebhookContext {
+  readonly config: Pick<Config, 'database' | 'outbound'>;
+  readonly database: Database;
+  readonly jobs: JobQueue;
+  readonly vault: Vault | undefined;
+  readonly outbound: Pick<Outbound, 'http' | 'smtp'>;
+  readonly logger: Logger;
+  readonly metrics: { readonly registry: Registry };
+}
+
+/** Creates the service of webhooks, and registers the jobs that send. */
+export const openWebhooks = (context: WebhookContext): Webhooks => {
+  const { config, database, jobs, vault, outbound, logger, metrics } = context;
+  const secrets = createEndpointSecrets(vault);
+  const wake = createWake(jobs);
+  jobs.register(
+    deliveryHandler({
+      database,
+      http: outbound.http,
+      secrets,
+      wake,
+      metrics: createWebhookMetrics(metrics.registry, () => oldestDelivery(database)),
+      announceDisabled: createAnnouncement(jobs),
+    }),
+  );
+  const sendMail = createTenantMail({ database, vault, smtp: outbound.smtp });
+  jobs.register(disabledMailHandler({ database, sendMail, logger }));
+  const problemOf = createUrlCheck(outbound.http, config.outbound.allowedNetworks);
+  return createWebhooks({ database, secrets, wake, problemOf });
+};
+
+/** Starts to turn events into deliveries, and to delete deliveries that have expired. */
+export const startWebhookWork = ({
+  config,
+  database,
+  jobs,
+  logger,
+}: Pick<WebhookContext, 'config' | 'database' | 'jobs' | 'logger'>): PeriodicWork => {
+  const wake = createWake(jobs);
+  const recordReader = createRecordReader(shownKinds);
+  const reader = startOutboxReader({
+    database: config.database,
+    logger,
+    sink: 'webhooks',
+    handle: (events, tx) => takeEvents(events, tx, { recordReader, wake }),
+  });
+  const upkeep = startWebhookUpkeep(database, wake, logger);
+  return {
+    async stop() {
+      await reader.stop();
+      await upkeep.stop();
+    },
+  };
+};

@@ -1,0 +1,69 @@
+import type { TenantDb } from '../../database.ts';
+import type { OutboxEvent } from '../../events/outbox-reader.ts';
+import type { Caller } from '../../http.ts';
+import type { Kind } from '../../records/kind.ts';
+import { createRecords } from '../../records/records.ts';
+
+/** A larger record is left out, so that requests stay small. In characters of JSON. */
+const MAX_RECORD_LENGTH = 64 * 1024;
+
+/** Whether everybody who may see the kind's records sees all of them: neither it nor a parent has a scope. */
+export const isUnscoped = (kind: Kind): boolean =>
+  kind.scope === undefined &&
+  kind.hiddenHistory === undefined &&
+  kind.permissions !== undefined &&
+  (kind.parent === undefined || isUnscoped(kind.parent.kind));
+
+/** Returns a record as the API shows it; undefined if it is deleted, private, or of no known kind. */
+export type ReadRecord = (table: string, id: string) => Promise<object | undefined>;
+
+/** Reads records in a transaction of their tenant. Kinds with a scope are never read, nor are those below others. */
+export const createRecordReader =
+  (kinds: readonly Kind[]) =>
+  (db: TenantDb): ReadRecord => {
+    const source = { forTenant: () => db };
+    const shown = kinds.filter((kind) => isUnscoped(kind) && !kind.parent && kind.key === 'id');
+    const records = new Map(shown.map((kind) => [kind.table, createRecords(kind, source)]));
+    // Without a scope, a caller is only asked for their tenant.
+    const caller = { tenantId: db.tenantId } as Caller;
+    return async (table, id) => {
+      const found = await records
+        .get(table)
+        ?.get(caller, id)
+        .catch((error: { status?: number }) => {
+          if (error.status !== 404) throw error;
+          return undefined;
+        });
+      return found?.answer;
+    };
+  };
+
+/** The body of the requests of an event, as Standard Webhooks recommends. */
+export const payloadOf = (event: OutboxEvent, record: object | undefined): string => {
+  const { type, occurredAt, recordId, version, data } = event;
+  const isSmall = record !== undefined && JSON.stringify(record).length <= MAX_RECORD_LENGTH;
+  return JSON.stringify({
+    type,
+    timestamp: occurredAt.toISOString(),
+    data: {
+      id: recordId,
+      version,
+      changed: data.changed_fields,
+      actor: {
+        type: data.actor_type,
+        user_id: data.user_id,
+        client_id: data.client_id,
+        impersonator_id: data.impersonator_id,
+      },
+      ...(isSmall && { record }),
+    },
+  });
+};
+
+/** The body of the requests of a test event. */
+export const testPayload = (endpointId: string, at: Date): string =>
+  JSON.stringify({
+    type: 'webhook.test',
+    timestamp: at.toISOString(),
+    data: { endpoint_id: endpointId },
+  });

@@ -1,0 +1,158 @@
+import { HttpError, notFound } from '@tessera/http-kit';
+import { v7 as uuidv7 } from 'uuid';
+import type { Database } from '../../database.ts';
+import type { Caller } from '../../http.ts';
+import type { AnswerOf } from '../../records/kind.ts';
+import { createRecords, type Versioned } from '../../records/records.ts';
+import {
+  type WebhookAttempts,
+  type WebhookDeliveries,
+  webhookAttempt,
+  webhookDelivery,
+} from './deliveries.kind.ts';
+import {
+  findDelivery,
+  insertDeliveries,
+  type ReplayedRange,
+  replayDelivery,
+  replayRange,
+} from './deliveries.repository.ts';
+import { type EndpointSecrets, newSigningSecret } from './endpoint-secrets.ts';
+import {
+  declareWebhookEndpoints,
+  type WebhookEndpointKind,
+  type WebhookEndpoints,
+} from './endpoints.kind.ts';
+import { findEndpoint } from './endpoints.repository.ts';
+import type { EndpointDependencies, NewEndpoint } from './endpoints.rules.ts';
+import { testPayload } from './payload.ts';
+import type { Wake } from './wake.ts';
+
+type Endpoint = AnswerOf<WebhookEndpointKind>;
+type Delivery = AnswerOf<typeof webhookDelivery>;
+
+/** An endpoint, and a new secret of it. */
+export interface EndpointWithSecret extends Versioned<Endpoint> {
+  readonly secret: string;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Outgoing webhooks. */
+export interface Webhooks {
+  readonly kind: WebhookEndpointKind;
+  readonly endpoints: WebhookEndpoints;
+  readonly deliveries: WebhookDeliveries;
+  readonly attempts: WebhookAttempts;
+  /** Creates an endpoint and its secret. */
+  create(caller: Caller, input: Omit<NewEndpoint, 'secret'>): Promise<EndpointWithSecret>;
+  /** Replaces the secret; the former one remains valid for some hours. */
+  rotateSecret(
+    caller: Caller,
+    id: string,
+    overlapHours: number,
+    versions: readonly number[] | undefined,
+  ): Promise<EndpointWithSecret>;
+  /** Delivers a test event. 409 if the endpoint is disabled. */
+  test(caller: Caller, id: string): Promise<Versioned<Delivery>>;
+  /** Delivers an event again. 409 if its delivery has not ended, or if the endpoint is disabled. */
+  replay(caller: Caller, id: string): Promise<Versioned<Delivery>>;
+  /** Delivers the events of a period again; returns their number. 409 if the endpoint is disabled. */
+  replayRange(caller: Caller, endpointId: string, range: ReplayedRange): Promise<number>;
+  /** The body of the requests of a delivery. */
+  payload(caller: Caller, id: string): Promise<object>;
+}
+
+const conflict = (message: string): HttpError => new HttpError(409, 'conflict', message);
+
+/** What webhooks need. */
+export interface WebhooksDependencies extends EndpointDependencies {
+  readonly database: Database;
+  readonly secrets: EndpointSecrets;
+  readonly wake: Wake;
+}
+
+export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => {
+  const { database, secrets, wake } = dependencies;
+  const kind = declareWebhookEndpoints(dependencies);
+  const endpoints = createRecords(kind, database);
+  const deliveries = createRecords(webhookDelivery, database);
+
+  /** Runs work on an endpoint that takes events, which stays as it is until the transaction ends. */
+  const onEnabled = async <T>(
+    { tenantId }: Caller,
+    id: string,
+    work: (db: Parameters<Wake>[0]) => Promise<T>,
+  ): Promise<T> =>
+    database.transaction(tenantId, async (db) => {
+      const endpoint = await findEndpoint(db, id);
+      if (!endpoint) throw notFound('The webhook endpoint');
+      if (!endpoint.is_enabled) throw conflict('The webhook endpoint is disabled.');
+      const result = await work(db);
+      await wake(db, id, new Date());
+      return result;
+    });
+
+  const payloadOf = async ({ tenantId }: Caller, id: string) => {
+    const found = await findDelivery(database.forTenant(tenantId), id);
+    if (!found) throw notFound('The webhook delivery');
+    return found;
+  };
+
+  return {
+    kind,
+    endpoints,
+    deliveries,
+    attempts: createRecords(webhookAttempt, database),
+
+    async create(caller, input) {
+      const secret = newSigningSecret();
+      const created = await endpoints.create(caller, Object.assign({ secret }, input));
+      return Object.assign(created, { secret });
+    },
+
+    async rotateSecret(caller, id, overlapHours, versions) {
+      const secret = newSigningSecret();
+      const expiresAt = new Date(Date.now() + overlapHours * HOUR_MS);
+      const rotate = {
+        name: 'rotate-secret',
+        rule: ({ row }: { readonly row: { readonly id: string; sealed_secrets: Buffer } }) => ({
+          sealed_secrets: secrets.rotate(row.id, row.sealed_secrets, secret, expiresAt),
+          previous_secret_expires_at: overlapHours > 0 ? expiresAt : null,
+        }),
+      };
+      const changed = await endpoints.act(caller, id, rotate, undefined, versions);
+      return Object.assign(changed, { secret });
+    },
+
+    test: (caller, id) =>
+      onEnabled(caller, id, async (db) => {
+        const at = new Date();
+        const [created = ''] = await insertDeliveries(db, [
+          {
+            endpoint_id: id,
+            event_id: uuidv7(),
+            event_type: 'webhook.test',
+            record_id: null,
+            payload: testPayload(id, at),
+          },
+        ]);
+        return deliveries.get(caller, created);
+      }),
+
+    async replay(caller, id) {
+      const { endpoint_id: endpointId } = await payloadOf(caller, id);
+      return onEnabled(caller, endpointId, async (db) => {
+        if (!(await replayDelivery(db, id))) throw conflict('The delivery has not ended yet.');
+        return deliveries.get(caller, id);
+      });
+    },
+
+    replayRange: (caller, endpointId, range) =>
+      onEnabled(caller, endpointId, (db) => replayRange(db, endpointId, range)),
+
+    async payload(caller, id) {
+      return JSON.parse((await payloadOf(caller, id)).payload) as object;
+    },
+  };
+};
