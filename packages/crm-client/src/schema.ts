@@ -3244,6 +3244,274 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/webhook-endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List webhook endpoints */
+        get: operations["listWebhookEndpoints"];
+        put?: never;
+        /**
+         * Create a webhook endpoint
+         * @description The secret is shown once, in this response. Selecting the events of a resource requires the permission to see its records.
+         */
+        post: operations["createWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/webhook-endpoints/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Export webhook endpoints */
+        get: operations["exportWebhookEndpoints"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/webhook-endpoints/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a webhook endpoint */
+        get: operations["getWebhookEndpoint"];
+        /**
+         * Update a webhook endpoint
+         * @description Enabling an endpoint clears `disabled_reason` and `failing_since`.
+         */
+        put: operations["updateWebhookEndpoint"];
+        post?: never;
+        /**
+         * Delete a webhook endpoint
+         * @description It can be restored.
+         */
+        delete: operations["deleteWebhookEndpoint"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/webhook-endpoints/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a webhook endpoint
+         * @description A record that is not deleted does not change.
+         */
+        post: operations["restoreWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/webhook-endpoints/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the changes of a webhook endpoint
+         * @description Newest first. The changes of a deleted record can be read by callers who may restore it.
+         */
+        get: operations["listWebhookEndpointHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/webhook-endpoints/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the secret of a webhook endpoint
+         * @description The new secret is shown once. During the overlap, requests have a signature of each secret.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/webhook-endpoints/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event to a webhook endpoint
+         * @description The event has the type `webhook.test`. The response is its delivery.
+         */
+        post: operations["testWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/webhook-endpoints/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver the events of a period again
+         * @description Receivers recognise a repeated event by its `webhook-id`.
+         */
+        post: operations["replayWebhookDeliveries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/webhook-deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhook deliveries
+         * @description Deliveries are kept for 30 days after they have succeeded or failed for good.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/webhook-deliveries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a webhook delivery */
+        get: operations["getWebhookDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/webhook-deliveries/{id}/payload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the body of the requests of a webhook delivery */
+        get: operations["getWebhookDeliveryPayload"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/webhook-deliveries/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deliver an event again */
+        post: operations["replayWebhookDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/webhook-deliveries/{id}/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the attempts of a webhook delivery */
+        get: operations["listWebhookAttempts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/webhook-deliveries/{id}/attempts/{attemptId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show an attempt */
+        get: operations["getWebhookAttempt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/system/email/accounts": {
         parameters: {
             query?: never;
@@ -5683,6 +5951,214 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
+        WebhookAttempt: {
+            /** Format: uuid */
+            id: string;
+            /** @description 1 for the first attempt */
+            number: number;
+            url: string;
+            /** @description Without the signature */
+            request_headers: {
+                [key: string]: unknown;
+            };
+            response_status: number | null;
+            /** @description Without cookies and credentials */
+            response_headers: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The first 4 KiB */
+            response_body: string | null;
+            duration_ms: number;
+            error: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        WebhookDelivery: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            endpoint_id: string;
+            /** @description The `webhook-id` of all its requests */
+            event_id: string;
+            /**
+             * @description Such as `crm.contacts.created`
+             * @example crm.contacts.created
+             */
+            event_type: string;
+            /** Format: uuid */
+            record_id: string | null;
+            /** @enum {unknown} */
+            state: "pending" | "sending" | "succeeded" | "failed";
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description Null once the delivery has succeeded or failed
+             */
+            next_attempt_at: string | null;
+            /** Format: date-time */
+            last_attempt_at: string | null;
+            /** @description The status of the last response */
+            response_status: number | null;
+            /** @description Why the last attempt failed */
+            error: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        WebhookEndpoint: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uri
+             * @description Where events are sent: an https URL at a public address
+             * @example https://example.com/webhooks
+             */
+            url: string;
+            description: string | null;
+            /**
+             * @description Receives a mail when the endpoint is disabled because it keeps failing
+             * @example ada@example.com
+             */
+            contact_email: string | null;
+            event_types: components["schemas"]["WebhookEventSelector"][];
+            is_enabled: boolean;
+            is_ordered: boolean;
+            /**
+             * @description Why the endpoint was disabled automatically: all requests failed for days, or it responded with 410
+             * @enum {unknown}
+             */
+            disabled_reason: "failing" | "gone" | null;
+            /**
+             * Format: date-time
+             * @description The first failed request since the last success
+             */
+            failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description Until then, requests are also signed with the secret that was replaced last.
+             */
+            previous_secret_expires_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        WebhookEndpointInput: {
+            /**
+             * Format: uri
+             * @description Where events are sent: an https URL at a public address
+             * @example https://example.com/webhooks
+             */
+            url: string;
+            description?: string | null;
+            /**
+             * @description Receives a mail when the endpoint is disabled because it keeps failing
+             * @example ada@example.com
+             */
+            contact_email?: string | null;
+            event_types: components["schemas"]["WebhookEventSelector"][];
+            /**
+             * @description A disabled endpoint gets no events: its waiting deliveries fail, and can be replayed once it is enabled.
+             * @default true
+             */
+            is_enabled?: boolean;
+            /**
+             * @description Whether an event waits until the earlier events of the same record were delivered or have failed for good
+             * @default false
+             */
+            is_ordered?: boolean;
+        };
+        WebhookEndpointUpdate: {
+            /**
+             * Format: uri
+             * @description Where events are sent: an https URL at a public address
+             * @example https://example.com/webhooks
+             */
+            url?: string;
+            description?: string | null;
+            /**
+             * @description Receives a mail when the endpoint is disabled because it keeps failing
+             * @example ada@example.com
+             */
+            contact_email?: string | null;
+            event_types?: components["schemas"]["WebhookEventSelector"][];
+            is_enabled?: boolean;
+            is_ordered?: boolean;
+        };
+        WebhookEndpointWithSecret: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uri
+             * @description Where events are sent: an https URL at a public address
+             * @example https://example.com/webhooks
+             */
+            url: string;
+            description: string | null;
+            /**
+             * @description Receives a mail when the endpoint is disabled because it keeps failing
+             * @example ada@example.com
+             */
+            contact_email: string | null;
+            event_types: components["schemas"]["WebhookEventSelector"][];
+            is_enabled: boolean;
+            is_ordered: boolean;
+            /**
+             * @description Why the endpoint was disabled automatically: all requests failed for days, or it responded with 410
+             * @enum {unknown}
+             */
+            disabled_reason: "failing" | "gone" | null;
+            /**
+             * Format: date-time
+             * @description The first failed request since the last success
+             */
+            failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description Until then, requests are also signed with the secret that was replaced last.
+             */
+            previous_secret_expires_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description The key that verifies signatures. It is not shown again. */
+            secret: string;
+        };
+        /**
+         * @description All events (`*`), those of one resource (`crm.contacts.*`), or those of one type
+         * @example crm.contacts.created
+         * @enum {string}
+         */
+        WebhookEventSelector: "*" | "crm.contacts.*" | "crm.companies.*" | "crm.communication_logs.*" | "crm.custom_fields.*" | "crm.imports.*" | "crm.tasks.*" | "crm.projects.*" | "crm.projects.members.*" | "crm.time_entries.*" | "crm.leave_requests.*" | "crm.documents.*" | "crm.documents.versions.*" | "crm.documents.links.*" | "crm.document_folders.*" | "crm.document_folders.members.*" | "crm.chat.channels.*" | "crm.chat.messages.*" | "crm.chat.participants.*" | "crm.chat.bots.*" | "crm.chat.channel_bots.*" | "crm.kb_articles.*" | "crm.kb_articles.comments.*" | "crm.blog.posts.*" | "crm.pages.*" | "crm.messaging_accounts.*" | "crm.contacts.created" | "crm.contacts.updated" | "crm.contacts.deleted" | "crm.contacts.restored" | "crm.contacts.merged" | "crm.contacts.unmerged" | "crm.companies.created" | "crm.companies.updated" | "crm.companies.deleted" | "crm.companies.restored" | "crm.communication_logs.created" | "crm.communication_logs.updated" | "crm.communication_logs.deleted" | "crm.communication_logs.restored" | "crm.custom_fields.created" | "crm.custom_fields.updated" | "crm.custom_fields.deleted" | "crm.custom_fields.restored" | "crm.imports.created" | "crm.imports.updated" | "crm.imports.deleted" | "crm.imports.restored" | "crm.imports.started" | "crm.imports.cancelled" | "crm.tasks.created" | "crm.tasks.updated" | "crm.tasks.deleted" | "crm.tasks.restored" | "crm.tasks.reordered" | "crm.projects.created" | "crm.projects.updated" | "crm.projects.deleted" | "crm.projects.restored" | "crm.projects.members.created" | "crm.projects.members.updated" | "crm.projects.members.deleted" | "crm.time_entries.created" | "crm.time_entries.updated" | "crm.time_entries.deleted" | "crm.time_entries.restored" | "crm.time_entries.stopped" | "crm.leave_requests.created" | "crm.leave_requests.updated" | "crm.leave_requests.deleted" | "crm.leave_requests.restored" | "crm.leave_requests.approved" | "crm.leave_requests.rejected" | "crm.leave_requests.cancelled" | "crm.documents.created" | "crm.documents.updated" | "crm.documents.deleted" | "crm.documents.restored" | "crm.documents.version_uploaded" | "crm.documents.version_restored" | "crm.documents.scanned" | "crm.documents.link_created" | "crm.documents.link_deleted" | "crm.documents.versions.created" | "crm.documents.versions.updated" | "crm.documents.versions.deleted" | "crm.documents.links.created" | "crm.documents.links.updated" | "crm.documents.links.deleted" | "crm.document_folders.created" | "crm.document_folders.updated" | "crm.document_folders.deleted" | "crm.document_folders.restored" | "crm.document_folders.members.created" | "crm.document_folders.members.updated" | "crm.document_folders.members.deleted" | "crm.chat.channels.created" | "crm.chat.channels.updated" | "crm.chat.channels.deleted" | "crm.chat.channels.restored" | "crm.chat.messages.created" | "crm.chat.messages.updated" | "crm.chat.messages.deleted" | "crm.chat.messages.restored" | "crm.chat.messages.recalled" | "crm.chat.messages.pinned" | "crm.chat.messages.unpinned" | "crm.chat.participants.created" | "crm.chat.participants.updated" | "crm.chat.participants.deleted" | "crm.chat.bots.created" | "crm.chat.bots.updated" | "crm.chat.bots.deleted" | "crm.chat.bots.restored" | "crm.chat.bots.token_rotated" | "crm.chat.channel_bots.created" | "crm.chat.channel_bots.updated" | "crm.chat.channel_bots.deleted" | "crm.kb_articles.created" | "crm.kb_articles.updated" | "crm.kb_articles.deleted" | "crm.kb_articles.restored" | "crm.kb_articles.published" | "crm.kb_articles.unpublished" | "crm.kb_articles.scheduled" | "crm.kb_articles.unscheduled" | "crm.kb_articles.archived" | "crm.kb_articles.revision_restored" | "crm.kb_articles.moved" | "crm.kb_articles.comments.created" | "crm.kb_articles.comments.updated" | "crm.kb_articles.comments.deleted" | "crm.kb_articles.comments.restored" | "crm.kb_articles.comments.approved" | "crm.kb_articles.comments.hidden" | "crm.kb_articles.comments.unhidden" | "crm.blog.posts.created" | "crm.blog.posts.updated" | "crm.blog.posts.deleted" | "crm.blog.posts.restored" | "crm.blog.posts.published" | "crm.blog.posts.unpublished" | "crm.blog.posts.scheduled" | "crm.blog.posts.unscheduled" | "crm.blog.posts.archived" | "crm.blog.posts.revision_restored" | "crm.blog.posts.moved" | "crm.pages.created" | "crm.pages.updated" | "crm.pages.deleted" | "crm.pages.restored" | "crm.pages.published" | "crm.pages.unpublished" | "crm.pages.scheduled" | "crm.pages.unscheduled" | "crm.pages.archived" | "crm.pages.revision_restored" | "crm.pages.moved" | "crm.messaging_accounts.created" | "crm.messaging_accounts.updated" | "crm.messaging_accounts.deleted";
+        WebhookReplay: {
+            /**
+             * Format: date-time
+             * @description Deliveries that were created at this time or later
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Default: now
+             */
+            to?: string;
+            /**
+             * @default failed
+             * @enum {unknown}
+             */
+            state?: "failed" | "succeeded";
+        };
+        WebhookReplayResult: {
+            replayed: number;
+        };
+        WebhookSecretRotation: {
+            /**
+             * @description How long requests are also signed with the former secret. Use 0 if it has leaked.
+             * @default 24
+             */
+            overlap_hours?: number;
+        };
     };
     responses: {
         /** @description Too many requests; `Retry-After` is the number of seconds to wait */
@@ -7395,6 +7871,95 @@ export interface components {
         };
         /** @description The caller lacks a permission, which is named, or may not act in the tenant */
         Forbidden52: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        Forbidden53: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        Forbidden54: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        Forbidden55: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The endpoint is disabled */
+        Conflict15: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        Forbidden56: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        Forbidden57: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -21841,6 +22406,990 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    listWebhookEndpoints: {
+        parameters: {
+            query?: {
+                /** @description Moved into 1 to 1000000000 when outside. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at";
+                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                exact_total?: boolean;
+                is_enabled?: boolean;
+                created_from?: string;
+                created_to?: string;
+                updated_from?: string;
+                updated_to?: string;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookEndpoint"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    createWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookEndpointInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookEndpointWithSecret"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description The input is invalid; `errors` names every invalid field */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            /** @description No encryption key is configured, with which the secret could be stored */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exportWebhookEndpoints: {
+        parameters: {
+            query?: {
+                is_enabled?: boolean;
+                created_from?: string;
+                created_to?: string;
+                updated_from?: string;
+                updated_to?: string;
+                format?: "csv" | "json";
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                    "application/json": {
+                        data: components["schemas"]["WebhookEndpoint"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    getWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookEndpoint"];
+                    };
+                };
+            };
+            /** @description The record is still in a version that `If-None-Match` names */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden53"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    updateWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookEndpointUpdate"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookEndpoint"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden54"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity2"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    deleteWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden55"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    restoreWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookEndpoint"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden55"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    listWebhookEndpointHistory: {
+        parameters: {
+            query?: {
+                /** @description Moved into 1 to 1000000000 when outside. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RecordChange"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden53"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookSecretRotation"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookEndpointWithSecret"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden54"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity2"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    testWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookDelivery"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden54"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict15"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    replayWebhookDeliveries: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookReplay"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookReplayResult"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden54"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict15"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description The input is invalid; `errors` names every invalid field */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Moved into 1 to 1000000000 when outside. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "created_at" | "-created_at";
+                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                exact_total?: boolean;
+                endpoint_id?: string;
+                state?: "pending" | "sending" | "succeeded" | "failed";
+                event_type?: string;
+                record_id?: string;
+                created_from?: string;
+                created_to?: string;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookDelivery"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    getWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookDelivery"];
+                    };
+                };
+            };
+            /** @description The record is still in a version that `If-None-Match` names */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden56"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    getWebhookDeliveryPayload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden56"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    replayWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookDelivery"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description The delivery has not ended yet, or the endpoint is disabled */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    listWebhookAttempts: {
+        parameters: {
+            query?: {
+                /** @description Moved into 1 to 1000000000 when outside. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "number" | "-number";
+                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                exact_total?: boolean;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookAttempt"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden57"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    getWebhookAttempt: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions that the client has. The response is 304 if one of them is current (RFC 9110 section 13.1.2). */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+                attemptId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookAttempt"];
+                    };
+                };
+            };
+            /** @description The record is still in a version that `If-None-Match` names */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden57"];
+            404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
