@@ -36,6 +36,8 @@ import { documentRoutes } from './features/documents/documents.routes.ts';
 import { uploadRoutes } from './features/documents/uploads/uploads.routes.ts';
 import { importRoutes } from './features/imports/imports.routes.ts';
 import { kbArticleRoutes } from './features/kb-articles/kb-articles.routes.ts';
+import { commentRoutes } from './features/kb-comments/comments.routes.ts';
+import { feedbackRoutes } from './features/kb-feedback/feedback.routes.ts';
 import { leaveRequestRoutes } from './features/leave-requests/leave-requests.routes.ts';
 import { accountTestRoutes } from './features/messaging-accounts/account-tests.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
@@ -114,6 +116,8 @@ const routesOf = (
     documents,
     documentLinks,
     kbArticles,
+    kbComments,
+    kbFeedback,
     leaveRequests,
     messagingAccounts,
     pages,
@@ -184,9 +188,13 @@ const routesOf = (
     ...publicLinkRoutes(documentLinks),
   },
   'Document folders': under('/api/crm', folderRoutes(documents, exports)),
-  'Knowledge base': under('/api/crm', kbArticleRoutes(kbArticles, exports)),
-  'Blog posts': under('/api/crm', blogPostRoutes(blogPosts, exports)),
-  Pages: under('/api/crm', pageRoutes(pages, exports)),
+  'Knowledge base': under('/api/crm', {
+    ...kbArticleRoutes(kbArticles, database, exports),
+    ...commentRoutes(kbComments),
+    ...feedbackRoutes(kbFeedback),
+  }),
+  'Blog posts': under('/api/crm', blogPostRoutes(blogPosts, database, exports)),
+  Pages: under('/api/crm', pageRoutes(pages, database, exports)),
   Imports: under('/api/crm', importRoutes({ ...imports, database })),
   Activity: under('/api/crm', activityRoutes(activity, exports)),
   Settings: under('/api/crm', settingsRoutes(database, access)),

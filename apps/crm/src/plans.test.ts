@@ -59,9 +59,10 @@ let limited: Record<string, string>;
 /** Creates a record in each list. */
 const createOriginals = async (): Promise<void> => {
   const lists = new Set(reads.map(({ path }) => path));
-  for (const operation of changes.filter(
-    ({ path, method }) => method === 'POST' && lists.has(path),
-  )) {
+  // A vote is created by PUT.
+  const creates = ({ id, method }: Operation) =>
+    method === 'POST' || id === 'updateKbArticleFeedback';
+  for (const operation of changes.filter((one) => lists.has(one.path) && creates(one))) {
     const parameters = await createResources(subject, operation.path, 'own', owner);
     const body = await validBody(subject, operation, 'own');
     const headers = { ...owner, 'Idempotency-Key': crypto.randomUUID() };
@@ -181,6 +182,7 @@ type Parameter = NonNullable<Operation['parameters']>[number];
 
 /** A value that few records have. */
 const rareValue = ({ name, schema }: Parameter): string => {
+  if (schema.type === 'integer') return `${schema.minimum ?? 1}`;
   if (known[name]) return known[name];
   const isLast = /_to$/.test(name);
   if (schema.enum) return `${schema.enum.at(-1)}`;
@@ -189,7 +191,6 @@ const rareValue = ({ name, schema }: Parameter): string => {
   if (schema.format === 'date-time')
     return isLast ? '1990-01-01T00:00:00Z' : '2090-01-01T00:00:00Z';
   if (schema.type === 'boolean') return 'true';
-  if (schema.type === 'integer') return `${schema.minimum ?? 1}`;
   const pattern = new RegExp(schema.pattern ?? '', 'u');
   return RARE.find((text) => pattern.test(text)) ?? '';
 };

@@ -28,7 +28,10 @@ import { type Imports, importKind } from './features/imports/imports.kind.ts';
 import { importHandler, uploadExpiryHandler } from './features/imports/run-import.ts';
 import { senderAccessListener, UploadSenders } from './features/imports/sender-access.ts';
 import { createUpload, type Upload } from './features/imports/upload.ts';
+import { withArticleCounts } from './features/kb-articles/article-counts.ts';
 import { type KbArticles, kbArticle } from './features/kb-articles/kb-articles.kind.ts';
+import { type CommentService, createComments } from './features/kb-comments/comments.service.ts';
+import { createFeedback, type FeedbackService } from './features/kb-feedback/feedback.service.ts';
 import { type LeaveRequests, leaveRequest } from './features/leave-requests/leave-requests.kind.ts';
 import {
   type AccountTests,
@@ -68,6 +71,8 @@ export interface Services {
   readonly documentLinks: LinkService;
   readonly uploads: Uploads;
   readonly kbArticles: KbArticles;
+  readonly kbComments: CommentService;
+  readonly kbFeedback: FeedbackService;
   readonly leaveRequests: LeaveRequests;
   readonly imports: { readonly imports: Imports; readonly upload: Upload };
   readonly accountTests: AccountTests;
@@ -142,7 +147,9 @@ export const createServices = (context: Context): Services => {
     documents,
     documentLinks: createLinks({ database, documents, access }),
     uploads: createUploads({ database, documents, files, store: fileStore, jobs }),
-    kbArticles: createRecords(kbArticle, database),
+    kbArticles: withArticleCounts(createRecords(kbArticle, database), database),
+    kbComments: createComments(database),
+    kbFeedback: createFeedback(database),
     leaveRequests: createRecords(leaveRequest, database),
     imports: { imports, upload: createUpload({ imports, database, jobs, senders }) },
     messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },

@@ -18,6 +18,8 @@ export interface ContentDeclaration<Input extends Fields, Answer extends Fields,
   readonly input: Input;
   readonly answer: Answer;
   readonly hidden: HiddenColumns & { readonly [K in keyof Hidden]: unknown };
+  /** Fields of `answer` that are no columns. */
+  readonly computed?: { readonly [K in keyof Answer]?: () => unknown };
   readonly sort?: Readonly<Record<string, string>>;
   readonly filters?: Filters;
   /** Rules of this kind, after those of all content. */
@@ -62,6 +64,7 @@ export const contentKind = <Input extends Fields, Answer extends Fields, Hidden 
       body_text: hidden<string>(),
       ...declaration.hidden,
     },
+    computed: (declaration.computed ?? {}) as Record<never, never>,
     inputOnly: ['translation_of'],
     sort: {
       title: 'sort_title',

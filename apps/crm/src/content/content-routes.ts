@@ -5,15 +5,19 @@ import { pageFields } from '../records/list-query.ts';
 import { paging } from '../records/paging.ts';
 import type { Records } from '../records/records.ts';
 import { recordRoutes } from '../records/routes.ts';
+import type { TenantSource } from '../records/scope.ts';
 import { tagged } from '../records/versions.ts';
 import type { ContentKind } from './content-kind.ts';
 import type { ContentInput, ContentTranslation, ContentTypes } from './content-types.ts';
+import { revisionRoutes } from './revisions/revisions.routes.ts';
+import { createRevisions } from './revisions/revisions.service.ts';
 
 /** What the routes of content need besides the kind. */
 export interface ContentRouteOptions {
   /** In operation ids: `KbArticles` for several records. */
   readonly plural: string;
   readonly exports: Exports;
+  readonly database: TenantSource;
 }
 
 /** Creates translations of a record, and lists them. */
@@ -71,10 +75,11 @@ const translationRoutes = <T extends ContentTypes>(
 export const contentRoutes = <T extends ContentTypes>(
   kind: ContentKind<T>,
   records: Records<T>,
-  { plural, exports }: ContentRouteOptions,
+  { plural, exports, database }: ContentRouteOptions,
 ): RouteTable => {
   const routes = recordRoutes<T>(kind, records);
   const translations = translationRoutes(kind, records);
+  const revisions = revisionRoutes(kind, records, createRevisions(kind, records, database));
   const one = kind.schema;
   return {
     [`list${plural}`]: routes.list(),
@@ -87,5 +92,9 @@ export const contentRoutes = <T extends ContentTypes>(
     [`list${one}History`]: routes.history(),
     [`list${one}Translations`]: translations.list,
     [`create${one}Translation`]: translations.create,
+    [`list${one}Revisions`]: revisions.list(),
+    [`compare${one}Revisions`]: revisions.diff(),
+    [`get${one}Revision`]: revisions.get(),
+    [`restore${one}Revision`]: revisions.restore(),
   };
 };

@@ -8,7 +8,7 @@ import type { RecordRoutes } from './routes.ts';
 import { acceptedVersions, changeProblems, tagged } from './versions.ts';
 
 /** A body may be left out if all of its fields may be. */
-const omissible = <Body>(body: Shape & Field<Body>): Shape & Field<Body> =>
+export const omissible = <Body>(body: Shape & Field<Body>): Shape & Field<Body> =>
   Object.values(body.fields).every(({ absent }) => absent)
     ? ({ ...body, joi: body.joi.optional().default({}), absent: true } as object as typeof body)
     : body;

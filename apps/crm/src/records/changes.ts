@@ -28,6 +28,7 @@ export interface Changes<T extends KindTypes> {
     id: string,
     changeOf: (row: T['row']) => T['update'],
     versions: Versions,
+    action?: string,
   ): Promise<T['row']>;
   delete(caller: T['caller'], id: string, versions: Versions): Promise<void>;
   restore(caller: T['caller'], id: string, versions: Versions): Promise<T['row']>;

@@ -85,6 +85,8 @@ export interface Declaration<
   readonly countedBy?: readonly string[];
   /** Default: `soft`, which sets `deleted_at` so that the record can be restored (decision C7). */
   readonly deletion?: 'soft' | 'permanent';
+  /** Whether lists contain deleted records, as far as the scope does; it decides which. Default: false. */
+  readonly listsDeleted?: boolean;
   /** The column that identifies a record in paths. Default: `id`. */
   readonly key?: NoInfer<keyof T['row'] & string>;
   /** The field of the key in paths. Default: a UUID. */

@@ -109,6 +109,7 @@ export interface Kind<T extends KindTypes = KindTypes> {
   readonly counted: boolean;
   readonly countedBy: readonly string[];
   readonly deletion: 'soft' | 'permanent';
+  readonly listsDeleted: boolean;
   readonly key: string;
   readonly keyField: Field<string>;
   readonly updateDescription: string;
@@ -183,6 +184,7 @@ export const kindsFor =
       counted: declaration.maximum === undefined,
       countedBy: [],
       deletion: 'soft',
+      listsDeleted: false,
       key: 'id',
       keyField: uuid(),
       updateDescription: 'Fields that are left out do not change; null clears a field.',

@@ -81,13 +81,14 @@ export interface Records<T extends KindTypes> {
   ): Promise<Versioned<T['answer']>>;
   /**
    * An update that depends on the current row: `changeOf` returns the fields to change while the row is locked. All
-   * rules of an update apply.
+   * rules of an update apply. The history has it as `action`. Default: `update`.
    */
   edit(
     caller: T['caller'],
     id: string,
     changeOf: (row: T['row']) => T['update'],
     versions?: readonly number[],
+    action?: string,
   ): Promise<Versioned<T['answer']>>;
   /** Sets `deleted_at`, so that `restore` can undo it, unless the kind deletes permanently. */
   delete(caller: T['caller'], id: string, versions?: readonly number[]): Promise<void>;
@@ -261,8 +262,8 @@ export const createRecords = <T extends KindTypes>(
         return versioned(caller, await changes.update(caller, id, change, versions));
       },
 
-      async edit(caller, id, changeOf, versions) {
-        return versioned(caller, await changes.edit(caller, id, changeOf, versions));
+      async edit(caller, id, changeOf, versions, action) {
+        return versioned(caller, await changes.edit(caller, id, changeOf, versions, action));
       },
 
       delete: (caller, id, versions) => changes.delete(caller, id, versions),

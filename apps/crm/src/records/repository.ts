@@ -129,6 +129,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
   };
 
   const undeleted = deletion === 'soft' ? [sql`deleted_at IS NULL`] : [];
+  const listedOnly = kind.listsDeleted ? [] : undeleted;
 
   const expectedRow = (db: TenantDb, scope: Scope<Row>, expected: Expected): Prisma.Sql => {
     const { id, versions, deleted } = expected;
@@ -158,29 +159,29 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
   /** The maintained total of an unfiltered list; undefined if none is maintained for the scope. */
   const liveTotal = (
     { tenantId }: TenantDb,
-    { columns: own = {}, condition, excluded }: Scope<Row>,
+    { columns: own = {}, condition, listCondition, excluded }: Scope<Row>,
   ): Prisma.Sql | undefined => {
     const [first = ['', tenantId] as const, ...more] = Object.entries(own);
     const isKept = first[0] === '' ? counted : keptScopes.includes(first[0]);
     if (!isKept || more.length > 0) return undefined;
     const kept = keptCount(name, tenantId, first);
-    if (!condition) return kept;
+    if (!condition && !listCondition) return kept;
     return excluded && sql`${kept} - (${excluded})`;
   };
 
   /** Counts the rows of a scope that consists of columns alone, in the index with these columns. */
   const countOf = (
     { table: rows, live }: Pick<Listing, 'table' | 'live'>,
-    { condition }: Scope<Row>,
+    { condition, listCondition }: Scope<Row>,
   ): Prisma.Sql | undefined =>
-    condition ? undefined : sql`(SELECT count(*)::int FROM ${rows} WHERE ${live})`;
+    condition || listCondition ? undefined : sql`(SELECT count(*)::int FROM ${rows} WHERE ${live})`;
 
   return {
     ...createManyRows(kind),
     columns,
 
     async list(db, scope, { conditions, search, sort, total, ...request }) {
-      const base = [...withinList(db, scope), ...undeleted];
+      const base = [...withinList(db, scope), ...listedOnly];
       const narrowing = [...conditions, ...(await searched(db, [...base, ...conditions], search))];
       const listing = {
         ...request,
@@ -207,7 +208,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
     },
 
     async batch(db, scope, { conditions, search, after, limit }) {
-      const base = [...withinList(db, scope), ...undeleted, ...conditions];
+      const base = [...withinList(db, scope), ...listedOnly, ...conditions];
       const all = [...base, ...(await searched(db, base, search))];
       if (after !== undefined) all.push(sql`id > ${after}::uuid`);
       return db.read<Row>(sql`

@@ -89,9 +89,9 @@ export const createUpdates = <T extends KindTypes>(
   const { rules, follow, tenantFields } = kind;
 
   /** The update that `changeOf` makes of the locked row. */
-  const edit: Changes<T>['edit'] = (caller, id, changeOf, versions) =>
+  const edit: Changes<T>['edit'] = (caller, id, changeOf, versions, action = 'update') =>
     changeLocked(caller, {
-      action: 'update',
+      action,
       id,
       versions,
       async decide(context, scope) {

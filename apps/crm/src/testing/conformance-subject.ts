@@ -206,6 +206,8 @@ export const conformanceSubject = (
       updateCustomField: () => ({ is_required: false }),
       // A message of the same channel.
       createMessage: () => ({ thread_root_id: undefined }),
+      // A comment of the same article.
+      createKbArticleComment: () => ({ parent_id: undefined }),
       uploadMessageFile: () => ({ thread_root_id: undefined }),
       createReaction: reactionFields,
       testSmsAccount: smsTestFields,
@@ -255,6 +257,8 @@ export const conformanceSubject = (
       }
       if (path === '/public/links/{token}') return { token: await linkOf(crm, side) };
       if (path.startsWith('/api/crm/webhook-deliveries/')) return webhookDelivery(crm, side);
+      // Every record has a first revision.
+      if (path.includes('/revisions/{number}')) return { number: '1' };
       if (!path.includes('{tag}')) return {};
       const tag = `sample-${crypto.randomUUID()}`;
       const [collection, body] = path.includes('/companies/')

@@ -1,6 +1,7 @@
 import { contentKind } from '../../content/content-kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { contentLinks } from '../content/content-links.ts';
+import { articleCountFields, countedLater } from './article-counts.ts';
 
 /** An article of the knowledge base. */
 export const kbArticle = contentKind({
@@ -10,7 +11,8 @@ export const kbArticle = contentKind({
   permissions: 'kb_articles',
   links: contentLinks('kb_articles'),
   input: {},
-  answer: {},
+  answer: articleCountFields,
+  computed: countedLater,
   hidden: {},
 });
 

@@ -58,6 +58,11 @@ export const settings = {
     description:
       'The base URL of the site that shows published content. Links in feeds, sitemaps and responses of public reading continue it as they would continue `/public/{tenant}`. Default: CRM itself.',
   }),
+  comment_moderation: setting(bool(), {
+    default: false,
+    description:
+      'Whether comments on articles wait for the approval of somebody with `kb_articles.update`.',
+  }),
 };
 
 type Declared = typeof settings;

@@ -11,6 +11,7 @@ const defaults = {
   public_reading: false,
   public_site_url: null,
   public_site_name: null,
+  comment_moderation: false,
 };
 
 describe('Settings of a tenant', () => {

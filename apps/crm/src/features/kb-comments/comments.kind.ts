@@ -1,0 +1,93 @@
+import { bool, described, oneOf, uuid } from '@tessera/fields';
+import { renderMarkdown } from '../../content/markdown.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { equals, type Filter } from '../../records/filters.ts';
+import { declareKind } from '../../records/kind.ts';
+import type { RecordsOf } from '../../records/records.ts';
+import { hidden } from '../../records/row.ts';
+import { kbArticle } from '../kb-articles/kb-articles.kind.ts';
+import { checkDeletion, checkRestoration, editComment, prepareComment } from './comments.rules.ts';
+import { Comment, CommentInput, CommentUpdate, commentStates } from './comments.schema.ts';
+import { listedComments, readableComments } from './comments.visibility.ts';
+
+const { sql } = Prisma;
+
+const isReply: Filter<boolean, 'thread_id'> = {
+  column: 'thread_id',
+  field: described(bool(), 'Only replies, or only comments that begin a thread'),
+  condition: (column, isWanted) => (isWanted ? sql`${column} IS NOT NULL` : sql`${column} IS NULL`),
+};
+
+// Not in the history, which has the body.
+const hiddenColumns = { body_html: hidden<string>() };
+
+// The service of the comments counts them.
+const computed = { reply_count: () => 0 };
+
+/** Comments of knowledge-base articles. */
+export const comment = declareKind({
+  table: 'kb_article_comments',
+  path: '/comments',
+  name: 'comment',
+  permissions: {
+    list: 'kb_articles.view',
+    view: 'kb_articles.view',
+    create: 'kb_articles.comment',
+    update: 'kb_articles.comment',
+    delete: 'kb_articles.comment',
+  },
+  create: CommentInput,
+  update: CommentUpdate,
+  answer: Comment,
+  computed,
+  hidden: hiddenColumns,
+  parent: { kind: kbArticle, column: 'article_id' },
+  sort: { created_at: 'created_at' },
+  defaultSort: 'created_at',
+  filters: {
+    status: equals('status', oneOf(...commentStates)),
+    user_id: equals('user_id', uuid()),
+    thread_id: equals('thread_id', uuid()),
+    is_reply: isReply,
+  },
+  listsDeleted: true,
+  scope: (caller) => {
+    const condition = readableComments(caller);
+    return { ...(condition && { condition }), listCondition: listedComments(caller) };
+  },
+  stored: ({ body }) => (body === undefined ? {} : { body_html: renderMarkdown(body).body_html }),
+  rules: {
+    create: (input, context) => prepareComment(input, context),
+    update: (change, context) => editComment(change, context),
+    delete: (context) => checkDeletion(context),
+    restore: (context) => checkRestoration(context),
+  },
+});
+
+/** The comments of all articles, for moderators: only their list is used. */
+export const moderatedComment = declareKind({
+  table: 'kb_article_comments',
+  path: '/kb-article-comments',
+  name: 'comment',
+  permissions: {
+    list: 'kb_articles.update',
+    view: 'kb_articles.update',
+    create: 'kb_articles.update',
+    update: 'kb_articles.update',
+    delete: 'kb_articles.update',
+  },
+  create: CommentInput,
+  answer: Comment,
+  computed,
+  hidden: hiddenColumns,
+  sort: { created_at: 'created_at' },
+  defaultSort: '-created_at',
+  filters: {
+    status: equals('status', oneOf(...commentStates)),
+    user_id: equals('user_id', uuid()),
+    article_id: equals('article_id', uuid()),
+  },
+});
+
+export type ModeratedComments = RecordsOf<typeof moderatedComment>;
+export type Comments = RecordsOf<typeof comment>;

@@ -1,0 +1,96 @@
+import { HttpError, invalidField } from '@tessera/http-kit';
+import type { TenantDb } from '../../database.ts';
+import type { Caller } from '../../http.ts';
+import { requirePermission } from '../../records/require-permission.ts';
+import { readSettings } from '../settings/settings.service.ts';
+import { deletedBy, findThread } from './comments.repository.ts';
+import {
+  authorOf,
+  type CommentState,
+  isAuthor,
+  isModerator,
+  readableComments,
+} from './comments.visibility.ts';
+
+interface Context {
+  readonly caller: Caller;
+  readonly db: TenantDb;
+}
+
+interface Row extends CommentState {
+  readonly id: string;
+}
+
+interface RowContext extends Context {
+  readonly row: Row;
+}
+
+/** The status of a text that the caller has written. */
+const statusOfText = async ({ caller, db }: Context): Promise<'visible' | 'pending'> => {
+  if (isModerator(caller)) return 'visible';
+  const { comment_moderation: isModerated } = await readSettings(db);
+  return isModerated ? 'pending' : 'visible';
+};
+
+/** The columns of a new comment. A reply is in the thread of the comment that it replies to. */
+export const prepareComment = async (
+  { parent_id: parentId }: { readonly parent_id?: string | null },
+  context: Context & { readonly columns: { readonly article_id?: string } },
+) => {
+  const { caller, db, columns } = context;
+  const author = authorOf(caller);
+  const status = await statusOfText(context);
+  if (!parentId) return Object.assign({ status, thread_id: null }, author);
+  const of = { articleId: columns.article_id ?? '', commentId: parentId };
+  const thread = await findThread(db, of, readableComments(caller));
+  if (thread === undefined) {
+    throw invalidField('parent_id', 'parent_id must be the id of a comment of the article');
+  }
+  return Object.assign({ status, thread_id: thread }, author);
+};
+
+/** Authors edit their comments. Where comments are moderated, a visible one waits for approval again. */
+export const editComment = async ({ body }: { readonly body?: string }, context: RowContext) => {
+  const { caller, row } = context;
+  if (!isAuthor(caller, row)) {
+    throw new HttpError(403, 'not_the_author', 'Only the author of the comment can do this.');
+  }
+  if (body === undefined) return {};
+  const status = row.status === 'visible' ? await statusOfText(context) : row.status;
+  return { status, edited_at: new Date() };
+};
+
+const requireModerator = ({ caller, row }: RowContext): void =>
+  requirePermission(caller, 'kb_articles.update', { type: 'comment', id: row.id });
+
+/** Authors delete their comments; moderators those of others. */
+export const checkDeletion = (context: RowContext): void => {
+  if (!isAuthor(context.caller, context.row)) requireModerator(context);
+};
+
+/** Authors restore what they have deleted themselves; moderators restore every comment. */
+export const checkRestoration = async (context: RowContext): Promise<void> => {
+  const { caller, db, row } = context;
+  const isOwn = isAuthor(caller, row) && (await deletedBy(db, row.id)) === caller.userUuid;
+  if (!isOwn) requireModerator(context);
+};
+
+const moderated = (caller: Caller, status: CommentState['status']) => {
+  return { status, moderated_at: new Date(), moderated_by: caller.userUuid };
+};
+
+/** Makes a pending comment visible; one that is visible stays as it is. */
+export const approve = ({ caller, row }: RowContext) => {
+  if (row.status === 'hidden') {
+    throw new HttpError(409, 'conflict', 'The comment is hidden. Unhide it instead.');
+  }
+  return row.status === 'visible' ? {} : moderated(caller, 'visible');
+};
+
+/** Hides a comment; one that is hidden stays as it is. */
+export const hide = ({ caller, row }: RowContext) =>
+  row.status === 'hidden' ? {} : moderated(caller, 'hidden');
+
+/** Makes a hidden comment visible; one that is not hidden stays as it is. */
+export const unhide = ({ caller, row }: RowContext) =>
+  row.status === 'hidden' ? moderated(caller, 'visible') : {};

@@ -1,0 +1,66 @@
+import type { KindTypes } from './kind.ts';
+import type { Records, Versioned } from './records.ts';
+
+/** What completes the responses of records. */
+export interface Completion<T extends KindTypes> {
+  /** The same responses, in their order, with what the rows do not have. */
+  complete(caller: T['caller'], answers: readonly T['answer'][]): Promise<T['answer'][]>;
+  /** The revision of what was added, for the entity tag; see `revision` of a kind. */
+  revisionOf(answer: T['answer']): number;
+}
+
+/** The same records, whose responses are completed; also below a parent. */
+export const completedRecords = <T extends KindTypes>(
+  records: Records<T>,
+  completion: Completion<T>,
+): Records<T> => {
+  type Answer = T['answer'];
+  const { complete, revisionOf } = completion;
+
+  const completeAll = async (
+    caller: T['caller'],
+    found: readonly Versioned<Answer>[],
+  ): Promise<Versioned<Answer>[]> => {
+    const answers = await complete(
+      caller,
+      found.map(({ answer }) => answer),
+    );
+    return found.map((one, index) => {
+      const answer = answers[index] as Answer;
+      return { ...one, answer, revision: revisionOf(answer) };
+    });
+  };
+
+  const completeOne = async (
+    caller: T['caller'],
+    changed: Promise<Versioned<Answer>>,
+  ): Promise<Versioned<Answer>> => {
+    const found = await changed;
+    const [one = found] = await completeAll(caller, [found]);
+    return one;
+  };
+
+  return {
+    ...records,
+    within: (...keys) => completedRecords(records.within(...keys), completion),
+    get: (caller, id) => completeOne(caller, records.get(caller, id)),
+    create: (caller, input) => completeOne(caller, records.create(caller, input)),
+    createMany: async (caller, inputs) =>
+      completeAll(caller, await records.createMany(caller, inputs)),
+    update: (caller, ...change) => completeOne(caller, records.update(caller, ...change)),
+    edit: (caller, ...change) => completeOne(caller, records.edit(caller, ...change)),
+    restore: (caller, ...change) => completeOne(caller, records.restore(caller, ...change)),
+    act: (caller, ...change) => completeOne(caller, records.act(caller, ...change)),
+
+    async list(caller, query) {
+      const { rows, ...position } = await records.list(caller, query);
+      return { ...position, rows: await complete(caller, rows) };
+    },
+
+    async *batches(caller, query, limited) {
+      for await (const rows of records.batches(caller, query, limited)) {
+        yield await limited(() => complete(caller, rows));
+      }
+    },
+  };
+};
