@@ -39,7 +39,7 @@ export const CrmEventData = openShape({
   ),
   actor: described(
     openShape({
-      type: oneOf('user', 'service_account', 'client', 'system'),
+      type: oneOf('user', 'service_account', 'client', 'bot', 'system'),
       user_id: optional(uuid()),
       client_id: optional(text(200)),
       impersonator_id: described(
