@@ -17,7 +17,7 @@ interface Table {
 }
 
 /** Triggers maintain these. */
-const MAINTAINED = ['record_counts', 'tag_counts'];
+const MAINTAINED = ['record_counts', 'tag_counts', 'outbox'];
 
 const readTables = async (client: pg.Client): Promise<Table[]> => {
   const { rows } = await client.query<Table>(`
