@@ -102,7 +102,7 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
 
 /** The routes by tag, in the order of the document. */
 const routesOf = (
-  { access, config, pool, database, chatStreams }: Context,
+  { access, config, pool, database, chatStreams, jobs }: Context,
   {
     activity,
     blogPosts,
@@ -189,12 +189,15 @@ const routesOf = (
   },
   'Document folders': under('/api/crm', folderRoutes(documents, exports)),
   'Knowledge base': under('/api/crm', {
-    ...kbArticleRoutes(kbArticles, database, exports),
+    ...kbArticleRoutes(kbArticles, { database, exports, publishing: { jobs, access } }),
     ...commentRoutes(kbComments),
     ...feedbackRoutes(kbFeedback),
   }),
-  'Blog posts': under('/api/crm', blogPostRoutes(blogPosts, database, exports)),
-  Pages: under('/api/crm', pageRoutes(pages, database, exports)),
+  'Blog posts': under(
+    '/api/crm',
+    blogPostRoutes(blogPosts, { database, exports, publishing: { jobs, access } }),
+  ),
+  Pages: under('/api/crm', pageRoutes(pages, { database, exports, publishing: { jobs, access } })),
   Imports: under('/api/crm', importRoutes({ ...imports, database })),
   Activity: under('/api/crm', activityRoutes(activity, exports)),
   Settings: under('/api/crm', settingsRoutes(database, access)),

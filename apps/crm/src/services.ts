@@ -2,6 +2,11 @@ import { clamdAddress, createClamd } from '@tessera/clamd';
 import { createContentWorker } from '@tessera/content-worker';
 import type { Channel } from '@tessera/contracts';
 import { Exports } from '@tessera/http-kit';
+import {
+  publicationAccessListener,
+  publicationHandler,
+  publishedKind,
+} from './content/publishing/scheduled-publications.ts';
 import type { Context } from './context.ts';
 import { type ActivityLog, activity } from './features/activity/activity.kind.ts';
 import { type BlogPosts, blogPost } from './features/blog-posts/blog-posts.kind.ts';
@@ -135,9 +140,23 @@ export const createServices = (context: Context): Services => {
   jobs.register(uploadExpiryHandler({ database }));
   const senders = new UploadSenders();
   access.onEvent(senderAccessListener({ database, access, senders, logger }));
+  const blogPosts = createRecords(blogPost, database);
+  const kbArticles = createRecords(kbArticle, database);
+  const pages = createRecords(page, database);
+  const publications = {
+    database,
+    access,
+    kinds: [
+      publishedKind(blogPost, blogPosts),
+      publishedKind(kbArticle, kbArticles),
+      publishedKind(page, pages),
+    ],
+  };
+  jobs.register(publicationHandler(publications));
+  access.onEvent(publicationAccessListener({ ...publications, logger }));
   return {
     activity: createRecords(activity, database),
-    blogPosts: createRecords(blogPost, database),
+    blogPosts,
     chat: createChat({ database, files, jobs }),
     contacts: createRecords(contact, database),
     contactMerges: createContactMerges(database),
@@ -147,14 +166,14 @@ export const createServices = (context: Context): Services => {
     documents,
     documentLinks: createLinks({ database, documents, access }),
     uploads: createUploads({ database, documents, files, store: fileStore, jobs }),
-    kbArticles: withArticleCounts(createRecords(kbArticle, database), database),
+    kbArticles: withArticleCounts(kbArticles, database),
     kbComments: createComments(database),
     kbFeedback: createFeedback(database),
     leaveRequests: createRecords(leaveRequest, database),
     imports: { imports, upload: createUpload({ imports, database, jobs, senders }) },
     messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },
-    pages: createRecords(page, database),
     accountTests: createAccountTests(context),
+    pages,
     projects,
     projectMembers: createRecords(projectMember, database),
     sites: createSites({

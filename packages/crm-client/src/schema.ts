@@ -2705,6 +2705,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/kb-articles/{id}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish an article, or schedule its publication
+         * @description Without `publish_at` it is published now. With a time in the future its status is `scheduled` until then; what is published is what it contains at that time. The publication is recorded as that of the caller, and is dropped if they have lost the permission by then: the record is a draft again, and the activity log shows why. While identity does not answer, it waits, for three days at most. Publishing a published record again changes nothing, and so does scheduling the same time again.
+         */
+        post: operations["publishKbArticle"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/kb-articles/{id}/unpublish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unpublish an article, or cancel its scheduled publication
+         * @description It is a draft again, also if it was archived. A draft does not change. It is not public from the next request on.
+         */
+        post: operations["unpublishKbArticle"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/kb-articles/{id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Archive an article
+         * @description It is no longer public, and a scheduled publication is cancelled. An archived record does not change.
+         */
+        post: operations["archiveKbArticle"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/kb-articles/{id}/history": {
         parameters: {
             query?: never;
@@ -3111,6 +3171,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/blog-posts/{id}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish a post, or schedule its publication
+         * @description Without `publish_at` it is published now. With a time in the future its status is `scheduled` until then; what is published is what it contains at that time. The publication is recorded as that of the caller, and is dropped if they have lost the permission by then: the record is a draft again, and the activity log shows why. While identity does not answer, it waits, for three days at most. Publishing a published record again changes nothing, and so does scheduling the same time again.
+         */
+        post: operations["publishBlogPost"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/blog-posts/{id}/unpublish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unpublish a post, or cancel its scheduled publication
+         * @description It is a draft again, also if it was archived. A draft does not change. It is not public from the next request on.
+         */
+        post: operations["unpublishBlogPost"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/blog-posts/{id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Archive a post
+         * @description It is no longer public, and a scheduled publication is cancelled. An archived record does not change.
+         */
+        post: operations["archiveBlogPost"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/blog-posts/{id}/history": {
         parameters: {
             query?: never;
@@ -3306,6 +3426,66 @@ export interface paths {
          * @description A record that is not deleted does not change.
          */
         post: operations["restorePage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/pages/{id}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish a page, or schedule its publication
+         * @description Without `publish_at` it is published now. With a time in the future its status is `scheduled` until then; what is published is what it contains at that time. The publication is recorded as that of the caller, and is dropped if they have lost the permission by then: the record is a draft again, and the activity log shows why. While identity does not answer, it waits, for three days at most. Publishing a published record again changes nothing, and so does scheduling the same time again.
+         */
+        post: operations["publishPage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/pages/{id}/unpublish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unpublish a page, or cancel its scheduled publication
+         * @description It is a draft again, also if it was archived. A draft does not change. It is not public from the next request on.
+         */
+        post: operations["unpublishPage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/pages/{id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Archive a page
+         * @description It is no longer public, and a scheduled publication is cancelled. An archived record does not change.
+         */
+        post: operations["archivePage"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6776,7 +6956,7 @@ export interface components {
          * @example crm.contacts.created
          * @enum {string}
          */
-        WebhookEventSelector: "*" | "crm.contacts.*" | "crm.companies.*" | "crm.communication_logs.*" | "crm.custom_fields.*" | "crm.imports.*" | "crm.tasks.*" | "crm.projects.*" | "crm.projects.members.*" | "crm.time_entries.*" | "crm.leave_requests.*" | "crm.documents.*" | "crm.documents.versions.*" | "crm.documents.links.*" | "crm.document_folders.*" | "crm.document_folders.members.*" | "crm.chat.channels.*" | "crm.chat.messages.*" | "crm.chat.participants.*" | "crm.chat.bots.*" | "crm.chat.channel_bots.*" | "crm.kb_articles.*" | "crm.kb_articles.comments.*" | "crm.blog.posts.*" | "crm.pages.*" | "crm.messaging_accounts.*" | "crm.contacts.created" | "crm.contacts.updated" | "crm.contacts.deleted" | "crm.contacts.restored" | "crm.contacts.merged" | "crm.contacts.unmerged" | "crm.companies.created" | "crm.companies.updated" | "crm.companies.deleted" | "crm.companies.restored" | "crm.communication_logs.created" | "crm.communication_logs.updated" | "crm.communication_logs.deleted" | "crm.communication_logs.restored" | "crm.custom_fields.created" | "crm.custom_fields.updated" | "crm.custom_fields.deleted" | "crm.custom_fields.restored" | "crm.imports.created" | "crm.imports.updated" | "crm.imports.deleted" | "crm.imports.restored" | "crm.imports.started" | "crm.imports.cancelled" | "crm.tasks.created" | "crm.tasks.updated" | "crm.tasks.deleted" | "crm.tasks.restored" | "crm.tasks.reordered" | "crm.projects.created" | "crm.projects.updated" | "crm.projects.deleted" | "crm.projects.restored" | "crm.projects.members.created" | "crm.projects.members.updated" | "crm.projects.members.deleted" | "crm.time_entries.created" | "crm.time_entries.updated" | "crm.time_entries.deleted" | "crm.time_entries.restored" | "crm.time_entries.stopped" | "crm.leave_requests.created" | "crm.leave_requests.updated" | "crm.leave_requests.deleted" | "crm.leave_requests.restored" | "crm.leave_requests.approved" | "crm.leave_requests.rejected" | "crm.leave_requests.cancelled" | "crm.documents.created" | "crm.documents.updated" | "crm.documents.deleted" | "crm.documents.restored" | "crm.documents.version_uploaded" | "crm.documents.version_restored" | "crm.documents.scanned" | "crm.documents.link_created" | "crm.documents.link_deleted" | "crm.documents.versions.created" | "crm.documents.versions.updated" | "crm.documents.versions.deleted" | "crm.documents.links.created" | "crm.documents.links.updated" | "crm.documents.links.deleted" | "crm.document_folders.created" | "crm.document_folders.updated" | "crm.document_folders.deleted" | "crm.document_folders.restored" | "crm.document_folders.members.created" | "crm.document_folders.members.updated" | "crm.document_folders.members.deleted" | "crm.chat.channels.created" | "crm.chat.channels.updated" | "crm.chat.channels.deleted" | "crm.chat.channels.restored" | "crm.chat.messages.created" | "crm.chat.messages.updated" | "crm.chat.messages.deleted" | "crm.chat.messages.restored" | "crm.chat.messages.recalled" | "crm.chat.messages.pinned" | "crm.chat.messages.unpinned" | "crm.chat.participants.created" | "crm.chat.participants.updated" | "crm.chat.participants.deleted" | "crm.chat.bots.created" | "crm.chat.bots.updated" | "crm.chat.bots.deleted" | "crm.chat.bots.restored" | "crm.chat.bots.token_rotated" | "crm.chat.channel_bots.created" | "crm.chat.channel_bots.updated" | "crm.chat.channel_bots.deleted" | "crm.kb_articles.created" | "crm.kb_articles.updated" | "crm.kb_articles.deleted" | "crm.kb_articles.restored" | "crm.kb_articles.published" | "crm.kb_articles.unpublished" | "crm.kb_articles.scheduled" | "crm.kb_articles.unscheduled" | "crm.kb_articles.archived" | "crm.kb_articles.revision_restored" | "crm.kb_articles.moved" | "crm.kb_articles.comments.created" | "crm.kb_articles.comments.updated" | "crm.kb_articles.comments.deleted" | "crm.kb_articles.comments.restored" | "crm.kb_articles.comments.approved" | "crm.kb_articles.comments.hidden" | "crm.kb_articles.comments.unhidden" | "crm.blog.posts.created" | "crm.blog.posts.updated" | "crm.blog.posts.deleted" | "crm.blog.posts.restored" | "crm.blog.posts.published" | "crm.blog.posts.unpublished" | "crm.blog.posts.scheduled" | "crm.blog.posts.unscheduled" | "crm.blog.posts.archived" | "crm.blog.posts.revision_restored" | "crm.blog.posts.moved" | "crm.pages.created" | "crm.pages.updated" | "crm.pages.deleted" | "crm.pages.restored" | "crm.pages.published" | "crm.pages.unpublished" | "crm.pages.scheduled" | "crm.pages.unscheduled" | "crm.pages.archived" | "crm.pages.revision_restored" | "crm.pages.moved" | "crm.messaging_accounts.created" | "crm.messaging_accounts.updated" | "crm.messaging_accounts.deleted";
+        WebhookEventSelector: "*" | "crm.contacts.*" | "crm.companies.*" | "crm.communication_logs.*" | "crm.custom_fields.*" | "crm.imports.*" | "crm.tasks.*" | "crm.projects.*" | "crm.projects.members.*" | "crm.time_entries.*" | "crm.leave_requests.*" | "crm.documents.*" | "crm.documents.versions.*" | "crm.documents.links.*" | "crm.document_folders.*" | "crm.document_folders.members.*" | "crm.chat.channels.*" | "crm.chat.messages.*" | "crm.chat.participants.*" | "crm.chat.bots.*" | "crm.chat.channel_bots.*" | "crm.kb_articles.*" | "crm.kb_articles.comments.*" | "crm.blog.posts.*" | "crm.pages.*" | "crm.messaging_accounts.*" | "crm.contacts.created" | "crm.contacts.updated" | "crm.contacts.deleted" | "crm.contacts.restored" | "crm.contacts.merged" | "crm.contacts.unmerged" | "crm.companies.created" | "crm.companies.updated" | "crm.companies.deleted" | "crm.companies.restored" | "crm.communication_logs.created" | "crm.communication_logs.updated" | "crm.communication_logs.deleted" | "crm.communication_logs.restored" | "crm.custom_fields.created" | "crm.custom_fields.updated" | "crm.custom_fields.deleted" | "crm.custom_fields.restored" | "crm.imports.created" | "crm.imports.updated" | "crm.imports.deleted" | "crm.imports.restored" | "crm.imports.started" | "crm.imports.cancelled" | "crm.tasks.created" | "crm.tasks.updated" | "crm.tasks.deleted" | "crm.tasks.restored" | "crm.tasks.reordered" | "crm.projects.created" | "crm.projects.updated" | "crm.projects.deleted" | "crm.projects.restored" | "crm.projects.members.created" | "crm.projects.members.updated" | "crm.projects.members.deleted" | "crm.time_entries.created" | "crm.time_entries.updated" | "crm.time_entries.deleted" | "crm.time_entries.restored" | "crm.time_entries.stopped" | "crm.leave_requests.created" | "crm.leave_requests.updated" | "crm.leave_requests.deleted" | "crm.leave_requests.restored" | "crm.leave_requests.approved" | "crm.leave_requests.rejected" | "crm.leave_requests.cancelled" | "crm.documents.created" | "crm.documents.updated" | "crm.documents.deleted" | "crm.documents.restored" | "crm.documents.version_uploaded" | "crm.documents.version_restored" | "crm.documents.scanned" | "crm.documents.link_created" | "crm.documents.link_deleted" | "crm.documents.versions.created" | "crm.documents.versions.updated" | "crm.documents.versions.deleted" | "crm.documents.links.created" | "crm.documents.links.updated" | "crm.documents.links.deleted" | "crm.document_folders.created" | "crm.document_folders.updated" | "crm.document_folders.deleted" | "crm.document_folders.restored" | "crm.document_folders.members.created" | "crm.document_folders.members.updated" | "crm.document_folders.members.deleted" | "crm.chat.channels.created" | "crm.chat.channels.updated" | "crm.chat.channels.deleted" | "crm.chat.channels.restored" | "crm.chat.messages.created" | "crm.chat.messages.updated" | "crm.chat.messages.deleted" | "crm.chat.messages.restored" | "crm.chat.messages.recalled" | "crm.chat.messages.pinned" | "crm.chat.messages.unpinned" | "crm.chat.participants.created" | "crm.chat.participants.updated" | "crm.chat.participants.deleted" | "crm.chat.bots.created" | "crm.chat.bots.updated" | "crm.chat.bots.deleted" | "crm.chat.bots.restored" | "crm.chat.bots.token_rotated" | "crm.chat.channel_bots.created" | "crm.chat.channel_bots.updated" | "crm.chat.channel_bots.deleted" | "crm.kb_articles.created" | "crm.kb_articles.updated" | "crm.kb_articles.deleted" | "crm.kb_articles.restored" | "crm.kb_articles.published" | "crm.kb_articles.unpublished" | "crm.kb_articles.scheduled" | "crm.kb_articles.unscheduled" | "crm.kb_articles.publication_dropped" | "crm.kb_articles.archived" | "crm.kb_articles.revision_restored" | "crm.kb_articles.moved" | "crm.kb_articles.comments.created" | "crm.kb_articles.comments.updated" | "crm.kb_articles.comments.deleted" | "crm.kb_articles.comments.restored" | "crm.kb_articles.comments.approved" | "crm.kb_articles.comments.hidden" | "crm.kb_articles.comments.unhidden" | "crm.blog.posts.created" | "crm.blog.posts.updated" | "crm.blog.posts.deleted" | "crm.blog.posts.restored" | "crm.blog.posts.published" | "crm.blog.posts.unpublished" | "crm.blog.posts.scheduled" | "crm.blog.posts.unscheduled" | "crm.blog.posts.publication_dropped" | "crm.blog.posts.archived" | "crm.blog.posts.revision_restored" | "crm.blog.posts.moved" | "crm.pages.created" | "crm.pages.updated" | "crm.pages.deleted" | "crm.pages.restored" | "crm.pages.published" | "crm.pages.unpublished" | "crm.pages.scheduled" | "crm.pages.unscheduled" | "crm.pages.publication_dropped" | "crm.pages.archived" | "crm.pages.revision_restored" | "crm.pages.moved" | "crm.messaging_accounts.created" | "crm.messaging_accounts.updated" | "crm.messaging_accounts.deleted";
         WebhookReplay: {
             /**
              * Format: date-time
@@ -8410,8 +8590,23 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The input is invalid; `errors` names every invalid field */
-        UnprocessableEntity14: {
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        Forbidden46: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The record is published already and cannot be scheduled */
+        Conflict15: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -8424,15 +8619,29 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
-        Forbidden46: {
+        /** @description The publication cannot be scheduled because CRM has no client at identity */
+        ServiceUnavailable4: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The input is invalid; `errors` names every invalid field */
+        UnprocessableEntity14: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 [name: string]: unknown;
             };
             content: {
@@ -8634,20 +8843,6 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The endpoint is disabled */
-        Conflict15: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
         /** @description The caller lacks a permission, which is named, or may not act in the tenant */
         Forbidden60: {
             headers: {
@@ -8665,6 +8860,65 @@ export interface components {
         };
         /** @description The caller lacks a permission, which is named, or may not act in the tenant */
         Forbidden61: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        Forbidden62: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The endpoint is disabled */
+        Conflict16: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        Forbidden63: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        Forbidden64: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -8722,7 +8976,7 @@ export interface components {
             };
         };
         /** @description Too many tests are running, or the credentials cannot be decrypted */
-        ServiceUnavailable4: {
+        ServiceUnavailable5: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -20750,6 +21004,161 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable2"];
         };
     };
+    publishKbArticle: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description Default: now. A time in the future schedules the publication; a past one becomes `published_at`.
+                     */
+                    publish_at?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["KbArticle"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden46"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict15"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity2"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable4"];
+        };
+    };
+    unpublishKbArticle: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["KbArticle"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden46"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    archiveKbArticle: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["KbArticle"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden46"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
     listKbArticleHistory: {
         parameters: {
             query?: {
@@ -21186,7 +21595,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden46"];
+            403: components["responses"]["Forbidden47"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -21237,7 +21646,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden47"];
+            403: components["responses"]["Forbidden48"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
@@ -21366,7 +21775,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden46"];
+            403: components["responses"]["Forbidden47"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -21416,7 +21825,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden47"];
+            403: components["responses"]["Forbidden48"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -21460,7 +21869,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden47"];
+            403: components["responses"]["Forbidden48"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -21509,7 +21918,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden47"];
+            403: components["responses"]["Forbidden48"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -21558,7 +21967,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden48"];
+            403: components["responses"]["Forbidden49"];
             404: components["responses"]["NotFound"];
             /** @description The comment is hidden */
             409: {
@@ -21621,7 +22030,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden48"];
+            403: components["responses"]["Forbidden49"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -21670,7 +22079,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden48"];
+            403: components["responses"]["Forbidden49"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -21723,7 +22132,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden46"];
+            403: components["responses"]["Forbidden47"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -21839,7 +22248,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden49"];
+            403: components["responses"]["Forbidden50"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -21892,7 +22301,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden49"];
+            403: components["responses"]["Forbidden50"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -21936,7 +22345,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden49"];
+            403: components["responses"]["Forbidden50"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -22210,7 +22619,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden50"];
+            403: components["responses"]["Forbidden51"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -22316,7 +22725,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden51"];
+            403: components["responses"]["Forbidden52"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -22364,7 +22773,162 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden51"];
+            403: components["responses"]["Forbidden52"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    publishBlogPost: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description Default: now. A time in the future schedules the publication; a past one becomes `published_at`.
+                     */
+                    publish_at?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BlogPost"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden53"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict15"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity2"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable4"];
+        };
+    };
+    unpublishBlogPost: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BlogPost"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden53"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    archiveBlogPost: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BlogPost"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden53"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -22416,7 +22980,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden50"];
+            403: components["responses"]["Forbidden51"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -22465,7 +23029,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden50"];
+            403: components["responses"]["Forbidden51"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -22582,7 +23146,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden50"];
+            403: components["responses"]["Forbidden51"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -22629,7 +23193,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden50"];
+            403: components["responses"]["Forbidden51"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -23029,7 +23593,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden52"];
+            403: components["responses"]["Forbidden54"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -23135,7 +23699,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden53"];
+            403: components["responses"]["Forbidden55"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -23183,7 +23747,162 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden53"];
+            403: components["responses"]["Forbidden55"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    publishPage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description Default: now. A time in the future schedules the publication; a past one becomes `published_at`.
+                     */
+                    publish_at?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Page"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden56"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict15"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity2"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable4"];
+        };
+    };
+    unpublishPage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Page"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden56"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    archivePage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Page"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden56"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -23235,7 +23954,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden52"];
+            403: components["responses"]["Forbidden54"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -23284,7 +24003,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden52"];
+            403: components["responses"]["Forbidden54"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -23401,7 +24120,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden52"];
+            403: components["responses"]["Forbidden54"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -23448,7 +24167,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden52"];
+            403: components["responses"]["Forbidden54"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -23821,7 +24540,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden54"];
+            403: components["responses"]["Forbidden57"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -23861,7 +24580,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden55"];
+            403: components["responses"]["Forbidden58"];
             404: components["responses"]["NotFound"];
             /** @description The import has not ended yet */
             409: {
@@ -23920,7 +24639,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden54"];
+            403: components["responses"]["Forbidden57"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -23961,7 +24680,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden54"];
+            403: components["responses"]["Forbidden57"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -24082,7 +24801,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden55"];
+            403: components["responses"]["Forbidden58"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -24531,7 +25250,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden56"];
+            403: components["responses"]["Forbidden59"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -24575,7 +25294,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden56"];
+            403: components["responses"]["Forbidden59"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -24854,7 +25573,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden57"];
+            403: components["responses"]["Forbidden60"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -24903,7 +25622,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden58"];
+            403: components["responses"]["Forbidden61"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -24946,7 +25665,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden59"];
+            403: components["responses"]["Forbidden62"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -24994,7 +25713,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden59"];
+            403: components["responses"]["Forbidden62"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -25046,7 +25765,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden57"];
+            403: components["responses"]["Forbidden60"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -25095,7 +25814,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden58"];
+            403: components["responses"]["Forbidden61"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -25140,9 +25859,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden58"];
+            403: components["responses"]["Forbidden61"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict15"];
+            409: components["responses"]["Conflict16"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -25189,9 +25908,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden58"];
+            403: components["responses"]["Forbidden61"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict15"];
+            409: components["responses"]["Conflict16"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description The input is invalid; `errors` names every invalid field */
@@ -25333,7 +26052,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden60"];
+            403: components["responses"]["Forbidden63"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -25377,7 +26096,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden60"];
+            403: components["responses"]["Forbidden63"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -25502,7 +26221,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden61"];
+            403: components["responses"]["Forbidden64"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -25561,7 +26280,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden61"];
+            403: components["responses"]["Forbidden64"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -26197,7 +26916,7 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             502: components["responses"]["BadGateway"];
-            503: components["responses"]["ServiceUnavailable4"];
+            503: components["responses"]["ServiceUnavailable5"];
         };
     };
     testSmsAccount: {
@@ -26250,7 +26969,7 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             502: components["responses"]["BadGateway"];
-            503: components["responses"]["ServiceUnavailable4"];
+            503: components["responses"]["ServiceUnavailable5"];
         };
     };
     getStorageUsage: {

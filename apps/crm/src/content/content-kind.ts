@@ -7,6 +7,7 @@ import { composeFollow, composeRules, type Follow } from './compose-rules.ts';
 import { contentShapes, contentStatus, slug } from './content.schema.ts';
 import { contentRules, followSlug, type RuledContent } from './content-rules.ts';
 import type { ContentTypes } from './content-types.ts';
+import { publicationRules } from './publishing/publishing.rules.ts';
 
 /** The declaration of one kind of content. */
 export interface ContentDeclaration<Input extends Fields, Answer extends Fields, Hidden>
@@ -89,7 +90,11 @@ export const contentKind = <Input extends Fields, Answer extends Fields, Hidden 
     search: true,
     updateDescription:
       'Fields that are left out do not change; null clears a field. The state changes by publishing only.',
-    rules: composeRules(contentRules(declaration), rules ?? {}) as never,
+    rules: composeRules(
+      contentRules(declaration),
+      publicationRules({ table, resource: permissions }),
+      rules ?? {},
+    ) as never,
     follow: composeFollow<ContentTypes>(
       (change) => followSlug(table, change),
       ...(follow ? [follow] : []),

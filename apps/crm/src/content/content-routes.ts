@@ -4,20 +4,27 @@ import { page, record, route } from '../http.ts';
 import { pageFields } from '../records/list-query.ts';
 import { paging } from '../records/paging.ts';
 import type { Records } from '../records/records.ts';
-import { recordRoutes } from '../records/routes.ts';
+import { type RecordRoutes, recordRoutes } from '../records/routes.ts';
 import type { TenantSource } from '../records/scope.ts';
 import { tagged } from '../records/versions.ts';
 import type { ContentKind } from './content-kind.ts';
 import type { ContentInput, ContentTranslation, ContentTypes } from './content-types.ts';
+import { publishingRoutes } from './publishing/publishing.routes.ts';
+import type { PublishingDependencies } from './publishing/publishing.rules.ts';
 import { revisionRoutes } from './revisions/revisions.routes.ts';
 import { createRevisions } from './revisions/revisions.service.ts';
 
 /** What the routes of content need besides the kind. */
-export interface ContentRouteOptions {
+export interface ContentDependencies {
+  readonly database: TenantSource;
+  readonly exports: Exports;
+  readonly publishing: PublishingDependencies;
+}
+
+/** The same, and what differs by kind. */
+export interface ContentRouteOptions extends ContentDependencies {
   /** In operation ids: `KbArticles` for several records. */
   readonly plural: string;
-  readonly exports: Exports;
-  readonly database: TenantSource;
 }
 
 /** Creates translations of a record, and lists them. */
@@ -75,11 +82,16 @@ const translationRoutes = <T extends ContentTypes>(
 export const contentRoutes = <T extends ContentTypes>(
   kind: ContentKind<T>,
   records: Records<T>,
-  { plural, exports, database }: ContentRouteOptions,
+  { plural, database, exports, publishing }: ContentRouteOptions,
 ): RouteTable => {
   const routes = recordRoutes<T>(kind, records);
   const translations = translationRoutes(kind, records);
   const revisions = revisionRoutes(kind, records, createRevisions(kind, records, database));
+  const { publish, unpublish, archive } = publishingRoutes(
+    kind,
+    routes as unknown as RecordRoutes<ContentTypes>,
+    publishing,
+  );
   const one = kind.schema;
   return {
     [`list${plural}`]: routes.list(),
@@ -89,6 +101,9 @@ export const contentRoutes = <T extends ContentTypes>(
     [`update${one}`]: routes.update(),
     [`delete${one}`]: routes.delete(),
     [`restore${one}`]: routes.restore(),
+    [`publish${one}`]: publish,
+    [`unpublish${one}`]: unpublish,
+    [`archive${one}`]: archive,
     [`list${one}History`]: routes.history(),
     [`list${one}Translations`]: translations.list,
     [`create${one}Translation`]: translations.create,

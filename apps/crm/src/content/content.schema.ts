@@ -18,10 +18,10 @@ import {
   uuid,
   withDefault,
 } from '@tessera/fields';
+import { publicationStatuses } from './published.ts';
 
 /** The states of an article, post or page; only the actions of publishing change them. */
-export const contentStatuses = ['draft', 'scheduled', 'published', 'archived'] as const;
-export const contentStatus = oneOf(...contentStatuses);
+export const contentStatus = oneOf(...publicationStatuses);
 
 /** The longest body, in characters: about 16,000 words. */
 export const MAX_BODY = 100_000;

@@ -9,6 +9,7 @@ const verbs = {
   cancel: 'cancelled',
   create_link: 'link_created',
   delete_link: 'link_deleted',
+  drop_publication: 'publication_dropped',
   hide: 'hidden',
   merge: 'merged',
   move: 'moved',
@@ -59,6 +60,7 @@ const content = [
   'unpublish',
   'schedule',
   'unschedule',
+  'drop_publication',
   'archive',
   'restore_revision',
 ] as const;

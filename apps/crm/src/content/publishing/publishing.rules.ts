@@ -201,4 +201,13 @@ export const publishingRules = (kind: Publishable) => {
   };
 };
 
-export type PublishingRules = ReturnType<typeof publishingRules>;
+/** What deleting and restoring a record does to its publication. */
+export const publicationRules = (kind: Publishable) => {
+  const rules = publishingRules(kind);
+  return {
+    delete: (context: RuleContext): Promise<void> => rules.delete(context),
+    async restore(context: RuleContext): Promise<StateChange> {
+      return rules.restore(context);
+    },
+  };
+};

@@ -35,6 +35,12 @@ export interface PublishedKind extends Publishable {
   };
 }
 
+/** The published kind of a declaration and its records. */
+export const publishedKind = (
+  { table, resource }: Publishable,
+  records: PublishedKind['records'],
+): PublishedKind => ({ table, resource, records });
+
 interface Dependencies {
   readonly database: Pick<Database, 'pool' | 'forTenant'>;
   readonly access: RightsSource;

@@ -1,10 +1,8 @@
-import type { Exports, RouteTable } from '@tessera/http-kit';
-import { contentRoutes } from '../../content/content-routes.ts';
-import type { Database } from '../../database.ts';
+import type { RouteTable } from '@tessera/http-kit';
+import { type ContentDependencies, contentRoutes } from '../../content/content-routes.ts';
 import { type BlogPosts, blogPost } from './blog-posts.kind.ts';
 
 export const blogPostRoutes = (
   blogPosts: BlogPosts,
-  database: Database,
-  exports: Exports,
-): RouteTable => contentRoutes(blogPost, blogPosts, { plural: 'BlogPosts', exports, database });
+  dependencies: ContentDependencies,
+): RouteTable => contentRoutes(blogPost, blogPosts, { plural: 'BlogPosts', ...dependencies });

@@ -1,7 +1,6 @@
-import type { Exports, RouteTable } from '@tessera/http-kit';
-import { contentRoutes } from '../../content/content-routes.ts';
-import type { Database } from '../../database.ts';
+import type { RouteTable } from '@tessera/http-kit';
+import { type ContentDependencies, contentRoutes } from '../../content/content-routes.ts';
 import { type Pages, page } from './pages.kind.ts';
 
-export const pageRoutes = (pages: Pages, database: Database, exports: Exports): RouteTable =>
-  contentRoutes(page, pages, { plural: 'Pages', exports, database });
+export const pageRoutes = (pages: Pages, dependencies: ContentDependencies): RouteTable =>
+  contentRoutes(page, pages, { plural: 'Pages', ...dependencies });
