@@ -8,6 +8,7 @@ import {
 } from '@tessera/conformance';
 import pg from 'pg';
 import { document } from './document.ts';
+import { eventOf, withoutEvents } from './events/event-types.ts';
 import { removeValues } from './features/custom-fields/value-removal.ts';
 import { deleteExpiredKeys } from './idempotency/expired-keys.ts';
 import { CONTENTS_AS_THUMBNAILS, conformanceSubject } from './testing/conformance-subject.ts';
@@ -289,6 +290,17 @@ test('The plans of an upload in parts use indexes that fit', async () => {
   };
   const sent = async () => expect([await send(0), await send(3)]).toEqual([204, 204]);
   expect(await problemsIn('An upload', sent)).toEqual([]);
+});
+
+test('Each change of a record that an operation makes has a type of event', async () => {
+  const { rows } = await crm.context.pool.query<{ table_name: string; action: string }>(
+    'SELECT DISTINCT table_name, action FROM tenant_crm.record_changes',
+  );
+  expect(rows.length).toBeGreaterThan(20);
+  const unknown = rows.filter(
+    ({ table_name, action }) => !eventOf(table_name, action) && !withoutEvents[table_name],
+  );
+  expect(unknown).toEqual([]);
 });
 
 test('The plans of sweeps use indexes that fit', async () => {

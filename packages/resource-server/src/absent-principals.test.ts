@@ -190,6 +190,22 @@ describe('while events are received', () => {
       },
     ],
     [
+      'a change of the user',
+      false,
+      async (person) => {
+        identity.setPolicies(person, []);
+        await events.publish('identity.user.updated', { user_id: person.id });
+      },
+    ],
+    [
+      'the end of all tokens of the user',
+      false,
+      async (person) => {
+        identity.setPolicies(person, []);
+        await events.publish('identity.token.revoked', { user_id: person.id, reason: 'logout' });
+      },
+    ],
+    [
       'a suspension of the tenant',
       'inactive',
       async (person) => {
