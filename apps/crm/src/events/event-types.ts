@@ -49,6 +49,7 @@ export const eventOf = (table: string, action: string): EventDescription | undef
 export const withoutEvents: Readonly<Record<string, string>> = {
   activities: 'They are a log themselves, of changes that are events.',
   kb_article_feedback: 'Votes are counted on the article, and their texts are for its editors.',
+  webhook_attempts: 'They belong to deliveries.',
   webhook_deliveries: 'They are what becomes of events.',
   webhook_endpoints: 'They say where events go, and their changes are in the history.',
 };

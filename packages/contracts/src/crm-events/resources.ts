@@ -25,6 +25,7 @@ const verbs = {
   schedule: 'scheduled',
   start: 'started',
   stop: 'stopped',
+  test: 'tested',
   unmerge: 'unmerged',
   unpin: 'unpinned',
   unhide: 'unhidden',
@@ -115,7 +116,10 @@ export const crmEventResources = {
   ]),
   'blog.posts': resource('blog_posts', 'a blog post', [...content, 'move']),
   pages: resource('pages', 'a page', [...content, 'move']),
-  messaging_accounts: resource('messaging_accounts', 'an SMS or e-mail account', permanent),
+  messaging_accounts: resource('messaging_accounts', 'an SMS or e-mail account', [
+    ...permanent,
+    'test',
+  ]),
 } as const;
 
 export type CrmEventResource = keyof typeof crmEventResources;
