@@ -2,6 +2,7 @@ import { nullable, shape, uuid } from '@tessera/fields';
 import { empty, type RouteTable } from '@tessera/http-kit';
 import { record, route } from '../../http.ts';
 import { recordRoutes } from '../../records/routes.ts';
+import { kbArticle } from '../kb-articles/kb-articles.kind.ts';
 import { feedback } from './feedback.kind.ts';
 import { Feedback, FeedbackInput } from './feedback.schema.ts';
 import type { FeedbackService } from './feedback.service.ts';
@@ -9,7 +10,7 @@ import type { FeedbackService } from './feedback.service.ts';
 const ofArticle = {
   path: '/kb-articles/{id}/feedback',
   permission: 'kb_articles.view',
-  resource: 'knowledge-base article',
+  resource: kbArticle.name,
   params: shape({ id: uuid() }),
 } as const;
 
