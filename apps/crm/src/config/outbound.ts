@@ -9,7 +9,7 @@ export const outboundVariables = {
       }),
       [],
     ),
-    "Networks in CIDR notation that tenants' messages may be sent to although they are not public, such as that of a mail server.",
+    "Networks in CIDR notation that tenants' messages and webhooks may be sent to although they are not public, such as that of a mail server. With any, webhooks are also sent to http URLs.",
   ),
   TWILIO_URL: described(
     withDefault(url(500), 'https://api.twilio.com'),

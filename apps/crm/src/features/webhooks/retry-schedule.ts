@@ -20,7 +20,7 @@ export const retryDelay = (
 ): number => {
   const exponential = FIRST_DELAY_MS * FACTOR ** Math.max(0, failures - 1);
   const delay = Math.min(exponential, MAX_DELAY_MS) * (0.8 + 0.4 * random());
-  return Math.max(delay, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
+  return Math.round(Math.max(delay, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)));
 };
 
 /** The wait in milliseconds that a `Retry-After` header asks for (RFC 9110 section 10.2.3); 0 if it is invalid. */
