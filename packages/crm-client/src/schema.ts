@@ -6956,7 +6956,7 @@ export interface components {
          * @example crm.contacts.created
          * @enum {string}
          */
-        WebhookEventSelector: "*" | "crm.contacts.*" | "crm.companies.*" | "crm.communication_logs.*" | "crm.custom_fields.*" | "crm.imports.*" | "crm.tasks.*" | "crm.projects.*" | "crm.projects.members.*" | "crm.time_entries.*" | "crm.leave_requests.*" | "crm.documents.*" | "crm.documents.versions.*" | "crm.documents.links.*" | "crm.document_folders.*" | "crm.document_folders.members.*" | "crm.chat.channels.*" | "crm.chat.messages.*" | "crm.chat.participants.*" | "crm.chat.bots.*" | "crm.chat.channel_bots.*" | "crm.kb_articles.*" | "crm.kb_articles.comments.*" | "crm.blog.posts.*" | "crm.pages.*" | "crm.messaging_accounts.*" | "crm.contacts.created" | "crm.contacts.updated" | "crm.contacts.deleted" | "crm.contacts.restored" | "crm.contacts.merged" | "crm.contacts.unmerged" | "crm.companies.created" | "crm.companies.updated" | "crm.companies.deleted" | "crm.companies.restored" | "crm.communication_logs.created" | "crm.communication_logs.updated" | "crm.communication_logs.deleted" | "crm.communication_logs.restored" | "crm.custom_fields.created" | "crm.custom_fields.updated" | "crm.custom_fields.deleted" | "crm.custom_fields.restored" | "crm.imports.created" | "crm.imports.updated" | "crm.imports.deleted" | "crm.imports.restored" | "crm.imports.started" | "crm.imports.cancelled" | "crm.tasks.created" | "crm.tasks.updated" | "crm.tasks.deleted" | "crm.tasks.restored" | "crm.tasks.reordered" | "crm.projects.created" | "crm.projects.updated" | "crm.projects.deleted" | "crm.projects.restored" | "crm.projects.members.created" | "crm.projects.members.updated" | "crm.projects.members.deleted" | "crm.time_entries.created" | "crm.time_entries.updated" | "crm.time_entries.deleted" | "crm.time_entries.restored" | "crm.time_entries.stopped" | "crm.leave_requests.created" | "crm.leave_requests.updated" | "crm.leave_requests.deleted" | "crm.leave_requests.restored" | "crm.leave_requests.approved" | "crm.leave_requests.rejected" | "crm.leave_requests.cancelled" | "crm.documents.created" | "crm.documents.updated" | "crm.documents.deleted" | "crm.documents.restored" | "crm.documents.version_uploaded" | "crm.documents.version_restored" | "crm.documents.scanned" | "crm.documents.link_created" | "crm.documents.link_deleted" | "crm.documents.versions.created" | "crm.documents.versions.updated" | "crm.documents.versions.deleted" | "crm.documents.links.created" | "crm.documents.links.updated" | "crm.documents.links.deleted" | "crm.document_folders.created" | "crm.document_folders.updated" | "crm.document_folders.deleted" | "crm.document_folders.restored" | "crm.document_folders.members.created" | "crm.document_folders.members.updated" | "crm.document_folders.members.deleted" | "crm.chat.channels.created" | "crm.chat.channels.updated" | "crm.chat.channels.deleted" | "crm.chat.channels.restored" | "crm.chat.messages.created" | "crm.chat.messages.updated" | "crm.chat.messages.deleted" | "crm.chat.messages.restored" | "crm.chat.messages.recalled" | "crm.chat.messages.pinned" | "crm.chat.messages.unpinned" | "crm.chat.participants.created" | "crm.chat.participants.updated" | "crm.chat.participants.deleted" | "crm.chat.bots.created" | "crm.chat.bots.updated" | "crm.chat.bots.deleted" | "crm.chat.bots.restored" | "crm.chat.bots.token_rotated" | "crm.chat.channel_bots.created" | "crm.chat.channel_bots.updated" | "crm.chat.channel_bots.deleted" | "crm.kb_articles.created" | "crm.kb_articles.updated" | "crm.kb_articles.deleted" | "crm.kb_articles.restored" | "crm.kb_articles.published" | "crm.kb_articles.unpublished" | "crm.kb_articles.scheduled" | "crm.kb_articles.unscheduled" | "crm.kb_articles.publication_dropped" | "crm.kb_articles.archived" | "crm.kb_articles.revision_restored" | "crm.kb_articles.moved" | "crm.kb_articles.comments.created" | "crm.kb_articles.comments.updated" | "crm.kb_articles.comments.deleted" | "crm.kb_articles.comments.restored" | "crm.kb_articles.comments.approved" | "crm.kb_articles.comments.hidden" | "crm.kb_articles.comments.unhidden" | "crm.blog.posts.created" | "crm.blog.posts.updated" | "crm.blog.posts.deleted" | "crm.blog.posts.restored" | "crm.blog.posts.published" | "crm.blog.posts.unpublished" | "crm.blog.posts.scheduled" | "crm.blog.posts.unscheduled" | "crm.blog.posts.publication_dropped" | "crm.blog.posts.archived" | "crm.blog.posts.revision_restored" | "crm.blog.posts.moved" | "crm.pages.created" | "crm.pages.updated" | "crm.pages.deleted" | "crm.pages.restored" | "crm.pages.published" | "crm.pages.unpublished" | "crm.pages.scheduled" | "crm.pages.unscheduled" | "crm.pages.publication_dropped" | "crm.pages.archived" | "crm.pages.revision_restored" | "crm.pages.moved" | "crm.messaging_accounts.created" | "crm.messaging_accounts.updated" | "crm.messaging_accounts.deleted";
+        WebhookEventSelector: "*" | "crm.contacts.*" | "crm.companies.*" | "crm.communication_logs.*" | "crm.custom_fields.*" | "crm.imports.*" | "crm.tasks.*" | "crm.projects.*" | "crm.projects.members.*" | "crm.time_entries.*" | "crm.leave_requests.*" | "crm.documents.*" | "crm.documents.versions.*" | "crm.documents.links.*" | "crm.document_folders.*" | "crm.document_folders.members.*" | "crm.chat.channels.*" | "crm.chat.messages.*" | "crm.chat.participants.*" | "crm.chat.bots.*" | "crm.chat.channel_bots.*" | "crm.kb_articles.*" | "crm.kb_articles.comments.*" | "crm.blog.posts.*" | "crm.pages.*" | "crm.messaging_accounts.*" | "crm.contacts.created" | "crm.contacts.updated" | "crm.contacts.deleted" | "crm.contacts.restored" | "crm.contacts.merged" | "crm.contacts.unmerged" | "crm.companies.created" | "crm.companies.updated" | "crm.companies.deleted" | "crm.companies.restored" | "crm.communication_logs.created" | "crm.communication_logs.updated" | "crm.communication_logs.deleted" | "crm.communication_logs.restored" | "crm.custom_fields.created" | "crm.custom_fields.updated" | "crm.custom_fields.deleted" | "crm.custom_fields.restored" | "crm.imports.created" | "crm.imports.updated" | "crm.imports.deleted" | "crm.imports.restored" | "crm.imports.started" | "crm.imports.cancelled" | "crm.tasks.created" | "crm.tasks.updated" | "crm.tasks.deleted" | "crm.tasks.restored" | "crm.tasks.reordered" | "crm.projects.created" | "crm.projects.updated" | "crm.projects.deleted" | "crm.projects.restored" | "crm.projects.members.created" | "crm.projects.members.updated" | "crm.projects.members.deleted" | "crm.time_entries.created" | "crm.time_entries.updated" | "crm.time_entries.deleted" | "crm.time_entries.restored" | "crm.time_entries.stopped" | "crm.leave_requests.created" | "crm.leave_requests.updated" | "crm.leave_requests.deleted" | "crm.leave_requests.restored" | "crm.leave_requests.approved" | "crm.leave_requests.rejected" | "crm.leave_requests.cancelled" | "crm.documents.created" | "crm.documents.updated" | "crm.documents.deleted" | "crm.documents.restored" | "crm.documents.version_uploaded" | "crm.documents.version_restored" | "crm.documents.scanned" | "crm.documents.link_created" | "crm.documents.link_deleted" | "crm.documents.versions.created" | "crm.documents.versions.updated" | "crm.documents.versions.deleted" | "crm.documents.links.created" | "crm.documents.links.updated" | "crm.documents.links.deleted" | "crm.document_folders.created" | "crm.document_folders.updated" | "crm.document_folders.deleted" | "crm.document_folders.restored" | "crm.document_folders.members.created" | "crm.document_folders.members.updated" | "crm.document_folders.members.deleted" | "crm.chat.channels.created" | "crm.chat.channels.updated" | "crm.chat.channels.deleted" | "crm.chat.channels.restored" | "crm.chat.messages.created" | "crm.chat.messages.updated" | "crm.chat.messages.deleted" | "crm.chat.messages.restored" | "crm.chat.messages.recalled" | "crm.chat.messages.pinned" | "crm.chat.messages.unpinned" | "crm.chat.participants.created" | "crm.chat.participants.updated" | "crm.chat.participants.deleted" | "crm.chat.bots.created" | "crm.chat.bots.updated" | "crm.chat.bots.deleted" | "crm.chat.bots.restored" | "crm.chat.bots.token_rotated" | "crm.chat.channel_bots.created" | "crm.chat.channel_bots.updated" | "crm.chat.channel_bots.deleted" | "crm.kb_articles.created" | "crm.kb_articles.updated" | "crm.kb_articles.deleted" | "crm.kb_articles.restored" | "crm.kb_articles.published" | "crm.kb_articles.unpublished" | "crm.kb_articles.scheduled" | "crm.kb_articles.unscheduled" | "crm.kb_articles.publication_dropped" | "crm.kb_articles.archived" | "crm.kb_articles.revision_restored" | "crm.kb_articles.moved" | "crm.kb_articles.comments.created" | "crm.kb_articles.comments.updated" | "crm.kb_articles.comments.deleted" | "crm.kb_articles.comments.restored" | "crm.kb_articles.comments.approved" | "crm.kb_articles.comments.hidden" | "crm.kb_articles.comments.unhidden" | "crm.blog.posts.created" | "crm.blog.posts.updated" | "crm.blog.posts.deleted" | "crm.blog.posts.restored" | "crm.blog.posts.published" | "crm.blog.posts.unpublished" | "crm.blog.posts.scheduled" | "crm.blog.posts.unscheduled" | "crm.blog.posts.publication_dropped" | "crm.blog.posts.archived" | "crm.blog.posts.revision_restored" | "crm.blog.posts.moved" | "crm.pages.created" | "crm.pages.updated" | "crm.pages.deleted" | "crm.pages.restored" | "crm.pages.published" | "crm.pages.unpublished" | "crm.pages.scheduled" | "crm.pages.unscheduled" | "crm.pages.publication_dropped" | "crm.pages.archived" | "crm.pages.revision_restored" | "crm.pages.moved" | "crm.messaging_accounts.created" | "crm.messaging_accounts.updated" | "crm.messaging_accounts.deleted" | "crm.messaging_accounts.tested";
         WebhookReplay: {
             /**
              * Format: date-time
@@ -8873,21 +8873,6 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
-        Forbidden62: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
         /** @description The endpoint is disabled */
         Conflict16: {
             headers: {
@@ -8903,7 +8888,7 @@ export interface components {
             };
         };
         /** @description The caller lacks a permission, which is named, or may not act in the tenant */
-        Forbidden63: {
+        Forbidden62: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -8918,7 +8903,7 @@ export interface components {
             };
         };
         /** @description The caller lacks a permission, which is named, or may not act in the tenant */
-        Forbidden64: {
+        Forbidden63: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -22248,7 +22233,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden50"];
+            403: components["responses"]["Forbidden44"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -22301,7 +22286,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden50"];
+            403: components["responses"]["Forbidden44"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -22345,7 +22330,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden50"];
+            403: components["responses"]["Forbidden44"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -22619,7 +22604,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden51"];
+            403: components["responses"]["Forbidden50"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -22725,7 +22710,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden52"];
+            403: components["responses"]["Forbidden51"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -22773,7 +22758,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden52"];
+            403: components["responses"]["Forbidden51"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -22831,7 +22816,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden53"];
+            403: components["responses"]["Forbidden52"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict15"];
             412: components["responses"]["PreconditionFailed"];
@@ -22880,7 +22865,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden53"];
+            403: components["responses"]["Forbidden52"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -22928,7 +22913,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden53"];
+            403: components["responses"]["Forbidden52"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -22980,7 +22965,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden51"];
+            403: components["responses"]["Forbidden50"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -23029,7 +23014,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden51"];
+            403: components["responses"]["Forbidden50"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -23146,7 +23131,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden51"];
+            403: components["responses"]["Forbidden50"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -23193,7 +23178,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden51"];
+            403: components["responses"]["Forbidden50"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -23593,7 +23578,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden54"];
+            403: components["responses"]["Forbidden53"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -23699,7 +23684,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden55"];
+            403: components["responses"]["Forbidden54"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -23747,7 +23732,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden55"];
+            403: components["responses"]["Forbidden54"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -23805,7 +23790,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden56"];
+            403: components["responses"]["Forbidden55"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict15"];
             412: components["responses"]["PreconditionFailed"];
@@ -23854,7 +23839,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden56"];
+            403: components["responses"]["Forbidden55"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -23902,7 +23887,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden56"];
+            403: components["responses"]["Forbidden55"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -23954,7 +23939,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden54"];
+            403: components["responses"]["Forbidden53"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -24003,7 +23988,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden54"];
+            403: components["responses"]["Forbidden53"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -24120,7 +24105,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden54"];
+            403: components["responses"]["Forbidden53"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -24167,7 +24152,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden54"];
+            403: components["responses"]["Forbidden53"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -24540,7 +24525,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden57"];
+            403: components["responses"]["Forbidden56"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -24580,7 +24565,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden58"];
+            403: components["responses"]["Forbidden57"];
             404: components["responses"]["NotFound"];
             /** @description The import has not ended yet */
             409: {
@@ -24639,7 +24624,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden57"];
+            403: components["responses"]["Forbidden56"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -24680,7 +24665,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden57"];
+            403: components["responses"]["Forbidden56"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -24801,7 +24786,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden58"];
+            403: components["responses"]["Forbidden57"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -25250,7 +25235,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden59"];
+            403: components["responses"]["Forbidden58"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -25294,7 +25279,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden59"];
+            403: components["responses"]["Forbidden58"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -25573,7 +25558,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden60"];
+            403: components["responses"]["Forbidden59"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -25622,7 +25607,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden61"];
+            403: components["responses"]["Forbidden60"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -25665,7 +25650,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden62"];
+            403: components["responses"]["Forbidden61"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -25713,7 +25698,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden62"];
+            403: components["responses"]["Forbidden61"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -25765,7 +25750,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden60"];
+            403: components["responses"]["Forbidden59"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -25814,7 +25799,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden61"];
+            403: components["responses"]["Forbidden60"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -25859,7 +25844,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden61"];
+            403: components["responses"]["Forbidden60"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict16"];
             413: components["responses"]["PayloadTooLarge"];
@@ -25908,7 +25893,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden61"];
+            403: components["responses"]["Forbidden60"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict16"];
             413: components["responses"]["PayloadTooLarge"];
@@ -26052,7 +26037,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden63"];
+            403: components["responses"]["Forbidden62"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -26096,7 +26081,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden63"];
+            403: components["responses"]["Forbidden62"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -26221,7 +26206,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden64"];
+            403: components["responses"]["Forbidden63"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -26280,7 +26265,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden64"];
+            403: components["responses"]["Forbidden63"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
