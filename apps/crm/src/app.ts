@@ -29,6 +29,7 @@ import { companyRoutes } from './features/companies/companies.routes.ts';
 import { duplicateRoutes } from './features/companies/duplicates.routes.ts';
 import { contactRoutes } from './features/contacts/contacts.routes.ts';
 import { mergeRoutes } from './features/contacts/merges.routes.ts';
+import { previewRoutes, publicPreviewRoutes } from './features/content-previews/previews.routes.ts';
 import { customFieldRoutes } from './features/custom-fields/custom-fields.routes.ts';
 import { folderRoutes } from './features/document-folders/folders.routes.ts';
 import { linkRoutes, publicLinkRoutes } from './features/document-links/links.routes.ts';
@@ -43,7 +44,9 @@ import { accountTestRoutes } from './features/messaging-accounts/account-tests.r
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
 import { projectRoutes } from './features/projects/projects.routes.ts';
 import { isPublicReading } from './features/public-reading/paths.ts';
+import { readingRoutes } from './features/public-reading/reading.routes.ts';
 import { siteRoutes } from './features/public-reading/site.routes.ts';
+import { xmlRoutes } from './features/public-reading/xml.routes.ts';
 import { settingsRoutes } from './features/settings/settings.routes.ts';
 import { pageRoutes } from './features/site-pages/pages.routes.ts';
 import { storageUsageRoutes } from './features/storage-usage/storage-usage.routes.ts';
@@ -89,6 +92,12 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
         principal: 0,
         keyed: { limit: limits.publicTenant, key: (req) => `${req.params.tenant}` },
       },
+      publicXml: {
+        window: MINUTE,
+        address: limits.publicXml,
+        principal: 0,
+        keyed: { limit: limits.publicTenant, key: (req) => `${req.params.tenant}` },
+      },
     },
     store: counters.store,
     // Every API key is counted separately; all tokens of a user are counted together.
@@ -122,9 +131,11 @@ const routesOf = (
     messagingAccounts,
     pages,
     accountTests,
+    previews,
     projects,
     projectMembers,
-    sites,
+    reading,
+    sitemaps,
     tags,
     tasks,
     uploads,
@@ -192,16 +203,25 @@ const routesOf = (
     ...kbArticleRoutes(kbArticles, { database, exports, publishing: { jobs, access } }),
     ...commentRoutes(kbComments),
     ...feedbackRoutes(kbFeedback),
+    ...previewRoutes(previews).articles,
   }),
-  'Blog posts': under(
-    '/api/crm',
-    blogPostRoutes(blogPosts, { database, exports, publishing: { jobs, access } }),
-  ),
-  Pages: under('/api/crm', pageRoutes(pages, { database, exports, publishing: { jobs, access } })),
+  'Blog posts': under('/api/crm', {
+    ...blogPostRoutes(blogPosts, { database, exports, publishing: { jobs, access } }),
+    ...previewRoutes(previews).posts,
+  }),
+  Pages: under('/api/crm', {
+    ...pageRoutes(pages, { database, exports, publishing: { jobs, access } }),
+    ...previewRoutes(previews).pages,
+  }),
   Imports: under('/api/crm', importRoutes({ ...imports, database })),
   Activity: under('/api/crm', activityRoutes(activity, exports)),
   Settings: under('/api/crm', settingsRoutes(database, access)),
-  'Public reading': siteRoutes(sites, config.publicUrl),
+  'Public reading': {
+    ...siteRoutes(reading.sites, config.publicUrl),
+    ...readingRoutes(reading),
+    ...xmlRoutes(reading, sitemaps),
+    ...publicPreviewRoutes(previews),
+  },
   Tags: under('/api/crm', tagRoutes(tags)),
   Webhooks: under('/api/crm', webhookRoutes(webhooks, exports)),
   System: under('/api/crm', {

@@ -53,6 +53,7 @@ const ownVariables = {
     6000,
     'Requests for the published content of one tenant per minute, of all addresses together.',
   ),
+  RATE_LIMIT_PUBLIC_XML: requests(60, 'Requests for feeds and sitemaps per minute and address.'),
   RATE_LIMIT_LINK: requests(120, 'Downloads by links per minute and address.'),
   RATE_LIMIT_BOT: requests(
     120,
@@ -141,6 +142,7 @@ export const readConfig = (environment: Environment) => {
       public: read.RATE_LIMIT_PUBLIC,
       publicTenant: read.RATE_LIMIT_PUBLIC_TENANT,
       bot: read.RATE_LIMIT_BOT,
+      publicXml: read.RATE_LIMIT_PUBLIC_XML,
     },
   };
 };

@@ -22,6 +22,10 @@ import {
 import { type Companies, company } from './features/companies/companies.kind.ts';
 import { type Contacts, contact } from './features/contacts/contacts.kind.ts';
 import { type ContactMerges, createContactMerges } from './features/contacts/merges.service.ts';
+import {
+  createPreviews,
+  type PreviewService,
+} from './features/content-previews/previews.service.ts';
 import { type CustomFields, customField } from './features/custom-fields/custom-fields.kind.ts';
 import { createLinks, type LinkService } from './features/document-links/links.service.ts';
 import { createDocuments, type DocumentService } from './features/documents/documents.service.ts';
@@ -49,7 +53,9 @@ import {
 import { type ProjectMembers, projectMember } from './features/projects/project-members.kind.ts';
 import { type Projects, project } from './features/projects/projects.kind.ts';
 import { ActiveTenants } from './features/public-reading/active-tenants.ts';
-import { createSites, type Sites } from './features/public-reading/sites.service.ts';
+import { createReading, type Reading } from './features/public-reading/reading.service.ts';
+import { Sitemaps } from './features/public-reading/sitemap.ts';
+import { createSites } from './features/public-reading/sites.service.ts';
 import { type Pages, page } from './features/site-pages/pages.kind.ts';
 import { createTags, type Tags } from './features/tags/tags.service.ts';
 import { createTasks, type Tasks } from './features/tasks/tasks.service.ts';
@@ -83,10 +89,12 @@ export interface Services {
   readonly accountTests: AccountTests;
   readonly messagingAccounts: Readonly<Record<Channel, AccountService>>;
   readonly pages: Pages;
+  readonly previews: PreviewService;
   readonly projects: Projects;
   readonly projectMembers: ProjectMembers;
-  /** The public sites of tenants. */
-  readonly sites: Sites;
+  /** What tenants have published. */
+  readonly reading: Reading;
+  readonly sitemaps: Sitemaps;
   readonly tags: Tags;
   readonly tasks: Tasks;
   readonly timeEntries: TimeEntries;
@@ -135,6 +143,8 @@ export const createServices = (context: Context): Services => {
   jobs.register(purgeHandler({ database, files }));
   jobs.register(messageFilePurgeHandler({ database, files }));
   jobs.register(uploadRemovalHandler({ database, files, store: fileStore }));
+  const activeTenants = new ActiveTenants(access, context.clock);
+  const sites = createSites({ database, access, activeTenants });
   const documents = createDocuments({ database, files, jobs });
   jobs.register(importHandler({ database, access, logger }));
   jobs.register(uploadExpiryHandler({ database }));
@@ -176,11 +186,9 @@ export const createServices = (context: Context): Services => {
     pages,
     projects,
     projectMembers: createRecords(projectMember, database),
-    sites: createSites({
-      database,
-      access,
-      activeTenants: new ActiveTenants(access, context.clock),
-    }),
+    previews: createPreviews({ database, files, access }),
+    reading: createReading({ sites, files, publicUrl: config.publicUrl }),
+    sitemaps: new Sitemaps(sites, config.publicUrl),
     tags: createTags(database),
     tasks: createTasks(database, logger),
     timeEntries: createRecords(timeEntry, database),

@@ -165,6 +165,10 @@ export const responseHeaders = {
     field: rawText(100),
     description: 'The time of the last change of the file or record.',
   },
+  'X-Robots-Tag': {
+    field: rawText(100),
+    description: 'What search engines may do with the response.',
+  },
   'Retry-After': {
     field: matching(/^[0-9]+$/, 'a number of seconds', 10),
     description: 'Seconds to wait before the next attempt.',

@@ -4458,6 +4458,8 @@ export interface components {
         "Content-Range": string;
         /** @description The time of the last change of the file or record. */
         "Last-Modified": string;
+        /** @description What search engines may do with the response. */
+        "X-Robots-Tag": string;
         /** @description Seconds to wait before the next attempt. */
         "Retry-After": string;
         /** @description How to authenticate (RFC 6750 section 3, RFC 7617). */

@@ -259,6 +259,7 @@ export const conformanceSubject = (
       if (path.startsWith('/api/crm/webhook-deliveries/')) return webhookDelivery(crm, side);
       // Every record has a first revision.
       if (path.includes('/revisions/{number}')) return { number: '1' };
+      if (path.startsWith('/public/{tenant}/sitemaps/')) return { tenant: 'acme', number: '1' };
       if (!path.includes('{tag}')) return {};
       const tag = `sample-${crypto.randomUUID()}`;
       const [collection, body] = path.includes('/companies/')

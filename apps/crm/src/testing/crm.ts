@@ -72,6 +72,7 @@ export const testEnvironment = (
   RATE_LIMIT_SERVICE: '0',
   RATE_LIMIT_LINK: '0',
   RATE_LIMIT_PUBLIC: '0',
+  RATE_LIMIT_PUBLIC_XML: '0',
   RATE_LIMIT_PUBLIC_TENANT: '0',
   RATE_LIMIT_BOT: '0',
 });

@@ -116,6 +116,9 @@ export const crmEventResources = {
   ]),
   'blog.posts': resource('blog_posts', 'a blog post', [...content, 'move']),
   pages: resource('pages', 'a page', [...content, 'move']),
+  'kb_articles.previews': resource('kb_article_previews', 'a preview of an article', permanent),
+  'blog.posts.previews': resource('blog_post_previews', 'a preview of a post', permanent),
+  'pages.previews': resource('page_previews', 'a preview of a page', permanent),
   messaging_accounts: resource('messaging_accounts', 'an SMS or e-mail account', [
     ...permanent,
     'test',

@@ -1,3 +1,2 @@
-/** Whether a path is one of public reading, which scripts of every origin may read; links and previews are not. */
-export const isPublicReading = (path: string): boolean =>
-  /^\/public\/(?!links\/|previews\/)/.test(path);
+/** Whether scripts of every origin may read a path: what tenants publish, and previews, but not links to documents. */
+export const isPublicReading = (path: string): boolean => /^\/public\/(?!links\/)/.test(path);

@@ -1,0 +1,25 @@
+import type { TenantDb } from '../database.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+
+const { sql } = Prisma;
+
+/** The file of a document. */
+export interface DocumentFile {
+  readonly content_id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly updated_at: Date;
+}
+
+/** The file of a document that is not deleted, whichever folder it is in. */
+export const findDocumentFile = async (
+  db: TenantDb,
+  documentId: string,
+): Promise<DocumentFile | undefined> => {
+  const [found] = await db.query<DocumentFile>(sql`
+    SELECT content_id, name, type, size, sha256, updated_at FROM tenant_crm.documents
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${documentId}::uuid AND deleted_at IS NULL`);
+  return found;
+};

@@ -1,0 +1,38 @@
+import type { ServedFile } from '@tessera/http-kit';
+import type { TenantDb } from '../database.ts';
+import type { Files } from '../files/files.ts';
+import { isServable } from '../files/scan-status.ts';
+import { findDocumentFile } from './cover-images.repository.ts';
+
+/** The types that browsers show as an image and that cannot contain scripts. */
+const IMAGES: ReadonlySet<string> = new Set([
+  'image/avif',
+  'image/gif',
+  'image/jpeg',
+  'image/png',
+  'image/webp',
+]);
+
+/**
+ * The image that a document contains, for those who may see the record that it is the cover of; whoever made it the
+ * cover could see the document. Undefined if there is no such document, if it is no image, and until a scan has found no
+ * malware in it.
+ */
+export const openCover = async (
+  db: TenantDb,
+  files: Files,
+  documentId: string | null,
+): Promise<ServedFile | undefined> => {
+  const found = documentId === null ? undefined : await findDocumentFile(db, documentId);
+  if (!found || !IMAGES.has(found.type)) return undefined;
+  if (!isServable(await files.scanStatus(db, found.content_id))) return undefined;
+  return {
+    type: found.type,
+    size: found.size,
+    etag: found.sha256,
+    lastModified: found.updated_at,
+    name: found.name,
+    disposition: 'inline',
+    open: (range) => files.open(db, found.content_id, range),
+  };
+};

@@ -1,0 +1,164 @@
+import { pageWithin } from '@tessera/http-kit';
+import { publishedCondition } from '../../content/published.ts';
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { searchCondition } from '../../records/search.ts';
+import type { PublicKind } from './kinds.ts';
+
+const { sql } = Prisma;
+
+/** What lists show of a published record. */
+export interface PublishedRow {
+  readonly id: string;
+  readonly title: string;
+  readonly slug: string;
+  readonly language: string;
+  readonly translation_group: string;
+  readonly summary: string | null;
+  readonly tags: string[];
+  readonly cover_document_id: string | null;
+  readonly published_at: Date;
+  readonly updated_at: Date;
+}
+
+/** A published record with its text. */
+export interface PublishedText extends PublishedRow {
+  readonly body_html: string;
+}
+
+/** A published translation of a record. */
+export interface Translation {
+  readonly translation_group: string;
+  readonly slug: string;
+  readonly language: string;
+}
+
+const SHOWN = sql`id, title, slug, language, translation_group, summary, tags, cover_document_id, published_at,
+  updated_at`;
+
+/** The table to read from. */
+const tableOf = (db: TenantDb, { table }: PublicKind): Prisma.Sql =>
+  Prisma.raw(`${db.readSchema}.${table}`);
+
+/** The rows of the tenant that everybody may read. */
+const published = (db: TenantDb): Prisma.Sql =>
+  sql`tenant_id = ${db.tenantId}::uuid AND ${publishedCondition()}`;
+
+/** Which published records a list shows. */
+export interface PublicListing {
+  readonly language: string;
+  readonly tag?: string | undefined;
+  readonly search?: string | undefined;
+  readonly page: number;
+  readonly perPage: number;
+}
+
+/** A page of a list, as `paging` describes it. */
+export interface PublicPage {
+  readonly rows: PublishedRow[];
+  readonly page: number;
+  readonly perPage: number;
+  readonly total: number;
+  readonly totalIsMinimum: boolean;
+  readonly more: boolean;
+}
+
+/** Totals are counted up to here (decision C18). */
+const COUNTED = 10_000;
+
+/** A page of the published records of a language, the latest first. */
+export const listPublished = async (
+  db: TenantDb,
+  kind: PublicKind,
+  { language, tag, search, page, perPage }: PublicListing,
+): Promise<PublicPage> => {
+  const table = tableOf(db, kind);
+  const inLanguage = sql`${published(db)} AND language = ${language}`;
+  const among =
+    tag === undefined ? inLanguage : sql`${inLanguage} AND tags @> ARRAY[${tag}]::text[]`;
+  const matches =
+    search === undefined || search === ''
+      ? among
+      : sql`${among} AND ${await searchCondition(db, { table, among }, search, undefined)}`;
+  const [counted] = await db.read<{ total: number }>(sql`
+    SELECT count(*)::int AS total FROM (
+      SELECT FROM ${table} WHERE ${matches} LIMIT ${COUNTED + 1}
+    ) AS found`);
+  const found = counted?.total ?? 0;
+  const total = Math.min(found, COUNTED);
+  // What is beyond the counted rows can still be read page by page.
+  const shown = found > COUNTED ? page : pageWithin({ page, perPage }, total);
+  const rows = await db.read<PublishedRow>(
+    sql`SELECT ${SHOWN} FROM ${table} WHERE ${matches}
+      ORDER BY published_at DESC, id DESC LIMIT ${perPage + 1} OFFSET ${(shown - 1) * perPage}`,
+    { byIndex: true },
+  );
+  return {
+    rows: rows.slice(0, perPage),
+    page: shown,
+    perPage,
+    total,
+    totalIsMinimum: found > COUNTED,
+    more: rows.length > perPage,
+  };
+};
+
+/** The published record with a slug. */
+export const findPublished = async (
+  db: TenantDb,
+  kind: PublicKind,
+  { slug, language }: { readonly slug: string; readonly language: string },
+): Promise<PublishedText | undefined> => {
+  const [row] = await db.read<PublishedText>(sql`
+    SELECT ${SHOWN}, body_html FROM ${tableOf(db, kind)}
+    WHERE ${published(db)} AND language = ${language} AND slug = ${slug}`);
+  return row;
+};
+
+/** The published record that had a slug before; the last one, if several had it. */
+export const findMoved = async (
+  db: TenantDb,
+  kind: PublicKind,
+  { slug, language }: { readonly slug: string; readonly language: string },
+): Promise<Translation | undefined> => {
+  const [row] = await db.read<Translation>(sql`
+    SELECT record.slug, record.language, record.translation_group
+    FROM ${Prisma.raw(`${db.readSchema}.content_slugs`)} AS former
+    JOIN ${tableOf(db, kind)} AS record ON record.tenant_id = former.tenant_id AND record.id = former.record_id
+    WHERE former.tenant_id = ${db.tenantId}::uuid AND former.kind = ${kind.table}
+      AND former.language = ${language} AND former.slug = ${slug}
+      AND record.tenant_id = ${db.tenantId}::uuid AND ${publishedCondition('record')}
+    ORDER BY former.created_at DESC LIMIT 1`);
+  return row;
+};
+
+/** The published records of translation groups. */
+export const findTranslations = (
+  db: TenantDb,
+  kind: PublicKind,
+  groups: readonly string[],
+): Promise<Translation[]> =>
+  db.read<Translation>(sql`
+    SELECT translation_group, slug, language FROM ${tableOf(db, kind)}
+    WHERE ${published(db)} AND translation_group = ANY(${[...groups]}::uuid[])
+    ORDER BY language`);
+
+/** The languages of the published records of a kind. */
+export const findLanguages = async (db: TenantDb, kind: PublicKind): Promise<string[]> => {
+  const rows = await db.read<{ language: string }>(sql`
+    SELECT DISTINCT language FROM ${tableOf(db, kind)} WHERE ${published(db)} ORDER BY language`);
+  return rows.map(({ language }) => language);
+};
+
+/** The newest published records of a language with their texts, for feeds. */
+export const findNewest = (
+  db: TenantDb,
+  kind: PublicKind,
+  { language, most }: { readonly language: string; readonly most: number },
+): Promise<PublishedText[]> =>
+  db.read<PublishedText>(
+    sql`SELECT ${SHOWN}, body_html FROM ${tableOf(db, kind)}
+      WHERE ${published(db)} AND language = ${language}
+      ORDER BY published_at DESC, id DESC LIMIT ${most}`,
+    { byIndex: true },
+  );

@@ -1,0 +1,56 @@
+import { Feed } from 'feed';
+import type { Reading } from './reading.service.ts';
+
+/** The formats of feeds: the media type, and how a feed is written in it. */
+export const feedFormats = {
+  rss: { type: 'application/rss+xml', write: (feed: Feed) => feed.rss2() },
+  atom: { type: 'application/atom+xml', write: (feed: Feed) => feed.atom1() },
+} as const;
+
+export type FeedFormat = keyof typeof feedFormats;
+
+/** The path of a feed below that of the site. */
+export const feedPath = (format: FeedFormat): string => `/feed.${format}`;
+
+/** Characters that XML cannot contain (XML 1.0 section 2.2). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to remove.
+const NOT_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
+
+const xmlText = (text: string): string => text.replace(NOT_XML, '').toWellFormed();
+
+/** The feed of the newest posts of a language. */
+export const feedOf = async (
+  reading: Reading,
+  tenant: string,
+  given: string | undefined,
+): Promise<Feed> => {
+  const { site, urls, language, posts } = await reading.newestPosts(tenant, given);
+  const title = site.settings.public_site_name ?? site.slug;
+  const own = (format: FeedFormat): string => urls.absolute(urls.own(feedPath(format), language));
+  const feed = new Feed({
+    title: xmlText(title),
+    description: xmlText(title),
+    id: own('atom'),
+    link: urls.home,
+    language,
+    generator: false,
+    // The time of the newest change, and not of the request, so that the feed has the same bytes until something changes.
+    updated: new Date(Math.max(0, ...posts.map(({ updated_at }) => updated_at.getTime()))),
+    feedLinks: { rss: own('rss'), atom: own('atom') },
+  });
+  for (const post of posts) {
+    feed.addItem({
+      title: xmlText(post.title),
+      id: `urn:uuid:${post.id}`,
+      guid: `urn:uuid:${post.id}`,
+      link: post.url,
+      date: post.updated_at,
+      published: post.published_at,
+      content: xmlText(post.body_html),
+      category: post.tags.map((name) => ({ name: xmlText(name) })),
+      ...(post.summary !== null && { description: xmlText(post.summary) }),
+      ...(post.cover_url !== null && { image: post.cover_url }),
+    });
+  }
+  return feed;
+};

@@ -1,0 +1,90 @@
+import { Readable } from 'node:stream';
+import { notFound } from '@tessera/http-kit';
+import { SitemapIndexStream, type SitemapItemLoose, SitemapStream } from 'sitemap';
+import { tagOf } from './caching.ts';
+import { type PublicKind, publicKinds } from './kinds.ts';
+import { readSitemap, readSitemapState, type SitemapRow } from './sitemap.repository.ts';
+import type { Sites } from './sites.service.ts';
+import { type SiteUrls, urlsOf } from './urls.ts';
+
+/** The most URLs in one sitemap (sitemaps.org, "Using Sitemap index files"). */
+const MAX_URLS = 50_000;
+
+/** A sitemap, or an index of sitemaps, and its entity tag. */
+export interface SitemapText {
+  readonly etag: string;
+  chunks(): AsyncIterable<string | Uint8Array>;
+}
+
+const kindOf = new Map<string, PublicKind>(publicKinds.map((kind) => [kind.path, kind]));
+
+const itemOf = ({ kind: path, alternates, updated_at, ...named }: SitemapRow, urls: SiteUrls) => {
+  const kind = kindOf.get(path) as PublicKind;
+  const links = (alternates ?? []).map((one) => ({
+    lang: one.language,
+    url: urls.record(kind, one),
+  }));
+  const item: SitemapItemLoose = {
+    url: urls.record(kind, named),
+    lastmod: updated_at.toISOString(),
+    links,
+  };
+  return item;
+};
+
+export class Sitemaps {
+  readonly #sites: Sites;
+  readonly #publicUrl: string;
+  readonly #maxUrls: number;
+
+  /** `maxUrls` is how many URLs a sitemap has at most. */
+  constructor(sites: Sites, publicUrl: string, maxUrls = MAX_URLS) {
+    this.#sites = sites;
+    this.#publicUrl = publicUrl;
+    this.#maxUrls = maxUrls;
+  }
+
+  /** The sitemap of a site: of all its records, or an index if they are too many for one. */
+  async whole(tenant: string): Promise<SitemapText> {
+    const { db, urls, total, etag } = await this.#open(tenant);
+    if (total <= this.#maxUrls) return { etag, chunks: () => this.#records(db, urls, 0) };
+    const count = Math.ceil(total / this.#maxUrls);
+    const parts = Array.from({ length: count }, (_, at) =>
+      urls.absolute(urls.own(`/sitemaps/${at + 1}.xml`)),
+    );
+    return {
+      etag,
+      chunks: () => Readable.from(parts.map((url) => ({ url }))).pipe(new SitemapIndexStream()),
+    };
+  }
+
+  /** One of the sitemaps of an index, counted from 1. Throws 404 for one that the index does not have. */
+  async part(tenant: string, number: number): Promise<SitemapText> {
+    const { db, urls, total, etag } = await this.#open(tenant);
+    const offset = (number - 1) * this.#maxUrls;
+    if (total <= this.#maxUrls || offset >= total) throw notFound('The sitemap');
+    return { etag, chunks: () => this.#records(db, urls, offset) };
+  }
+
+  async #open(tenant: string) {
+    const site = await this.#sites.find(tenant);
+    const urls = urlsOf(site, this.#publicUrl);
+    const { total, fingerprint } = await readSitemapState(site.db);
+    const etag = tagOf(total, fingerprint, urls.home, site.settings.content_language);
+    return { db: site.db, urls, total, etag };
+  }
+
+  async *#records(
+    db: Parameters<typeof readSitemap>[0],
+    urls: SiteUrls,
+    offset: number,
+  ): AsyncGenerator<Uint8Array> {
+    const rows = await readSitemap(db, { offset, most: this.#maxUrls });
+    // A sitemap must have at least one URL.
+    const items = rows.length === 0 ? [{ url: urls.home }] : rows.map((row) => itemOf(row, urls));
+    const source = Readable.from(items);
+    yield* source.pipe(
+      new SitemapStream({ xmlns: { news: false, video: false, image: false, xhtml: true } }),
+    );
+  }
+}

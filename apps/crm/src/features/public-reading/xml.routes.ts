@@ -1,0 +1,71 @@
+import { described, int, shape } from '@tessera/fields';
+import { empty, type RouteEntry, type RouteTable, streamed } from '@tessera/http-kit';
+import { route } from '../../http.ts';
+import { revalidate, tagOf } from './caching.ts';
+import { type FeedFormat, feedFormats, feedOf, feedPath } from './feeds.ts';
+import { ByLanguage } from './public.schema.ts';
+import type { Reading } from './reading.service.ts';
+import { publicProblems, publicRead, SITE_PATH, siteParams } from './site.routes.ts';
+import type { Sitemaps, SitemapText } from './sitemap.ts';
+
+const XML = 'application/xml';
+
+/** Feeds and sitemaps cost more than a record. */
+const publicXml = { ...publicRead, limit: 'publicXml', problems: publicProblems } as const;
+
+async function* textOf(xml: string): AsyncGenerator<string> {
+  yield xml;
+}
+
+const feedRoute = (format: FeedFormat, reading: Reading): RouteEntry => {
+  const { type, write } = feedFormats[format];
+  return route({
+    ...publicXml,
+    path: `${SITE_PATH}${feedPath(format)}`,
+    summary: `Read the ${format === 'rss' ? 'RSS' : 'Atom'} feed of the published posts`,
+    description: 'The newest 30 posts of one language, with their texts.',
+    params: shape(siteParams),
+    query: ByLanguage,
+    responses: { 200: streamed({ [type]: null }), 304: empty },
+    handler: async ({ params: { tenant }, query: { language }, req, reply }) => {
+      const xml = write(await feedOf(reading, tenant, language));
+      const { headers, isKnown } = revalidate(req, tagOf(xml));
+      if (isKnown) return reply(304, headers);
+      return reply(200, { type: `${type}; charset=utf-8`, chunks: textOf(xml) }, headers);
+    },
+  });
+};
+
+const sitemapAnswer = { 200: streamed({ [XML]: null }), 304: empty } as const;
+
+/** Feeds of posts, and sitemaps of all published records. */
+export const xmlRoutes = (reading: Reading, sitemaps: Sitemaps): RouteTable => ({
+  getRssFeed: feedRoute('rss', reading),
+  getAtomFeed: feedRoute('atom', reading),
+  getSitemap: route({
+    ...publicXml,
+    path: `${SITE_PATH}/sitemap.xml`,
+    summary: 'Read the sitemap of the published records',
+    description:
+      'Of all kinds and languages, with the translations of each record. An index of sitemaps if there are more than 50,000.',
+    params: shape(siteParams),
+    responses: sitemapAnswer,
+    handler: async ({ params: { tenant }, req, reply }) => {
+      const { etag, chunks }: SitemapText = await sitemaps.whole(tenant);
+      const { headers, isKnown } = revalidate(req, etag);
+      return isKnown ? reply(304, headers) : reply(200, { type: XML, chunks: chunks() }, headers);
+    },
+  }),
+  getSitemapPart: route({
+    ...publicXml,
+    path: `${SITE_PATH}/sitemaps/{number}.xml`,
+    summary: 'Read one sitemap of the index',
+    params: shape({ ...siteParams, number: described(int(1, 1_000_000), 'Counted from 1') }),
+    responses: sitemapAnswer,
+    handler: async ({ params: { tenant, number }, req, reply }) => {
+      const { etag, chunks } = await sitemaps.part(tenant, number);
+      const { headers, isKnown } = revalidate(req, etag);
+      return isKnown ? reply(304, headers) : reply(200, { type: XML, chunks: chunks() }, headers);
+    },
+  }),
+});

@@ -1,0 +1,164 @@
+import { under } from '@tessera/http-kit';
+import { startCrm, type TestCrm } from '../../testing/crm.ts';
+import { publicSite, type TestSite } from '../../testing/public-site.ts';
+import { ActiveTenants } from './active-tenants.ts';
+import type { Reading } from './reading.service.ts';
+import { Sitemaps } from './sitemap.ts';
+import { createSites } from './sites.service.ts';
+import { xmlRoutes } from './xml.routes.ts';
+
+let crm: TestCrm;
+let site: TestSite;
+beforeAll(async () => {
+  crm = await startCrm({}, {}, ({ access, clock, config: { publicUrl }, database }) => {
+    const activeTenants = new ActiveTenants(access, clock);
+    const sites = createSites({ database, access, activeTenants });
+    // Only the sitemaps are requested.
+    const routes = xmlRoutes({} as Reading, new Sitemaps(sites, publicUrl, 3));
+    const named = Object.entries(under('/of-three', routes)).map(([id, one]) => [
+      `${id}OfThree`,
+      one,
+    ]);
+    return { 'Sitemaps of three': Object.fromEntries(named) };
+  });
+});
+beforeEach(async () => {
+  site = await publicSite(crm);
+});
+afterAll(() => crm.stop());
+
+const textsOf = (xml: string, element: string): string[] =>
+  [...xml.matchAll(new RegExp(`<${element}(?: [^>]*)?>([\\s\\S]*?)</${element}>`, 'g'))].map(
+    ([, text]) => (text ?? '').replace(/^<!\[CDATA\[([\s\S]*)\]\]>$/, '$1').trim(),
+  );
+
+describe('The feed of posts', () => {
+  test('has the newest published posts of a language in RSS and Atom, with their texts', async () => {
+    await site.settings({
+      public_site_name: 'Acme & Söhne',
+      public_site_url: 'https://acme.example',
+    });
+    const post = await site.create('blog-posts', {
+      title: 'Fish & <chips>',
+      slug: 'fish-and-chips',
+      summary: 'A & B',
+      body: 'Some *text*',
+      tags: ['food'],
+    });
+    await site.create('blog-posts', { title: 'Deutsch', language: 'de' });
+    await site.create('pages', { title: 'No post' });
+    const rss = await site.read('/feed.rss').expect(200);
+    expect(rss.headers['content-type']).toBe('application/rss+xml; charset=utf-8');
+    expect(textsOf(rss.text, 'title')).toEqual(['Acme &amp; Söhne', 'Fish & <chips>']);
+    expect(textsOf(rss.text, 'guid')).toEqual([`urn:uuid:${post.id}`]);
+    expect(textsOf(rss.text, 'link')).toContain(`https://acme.example/blog-posts/${post.slug}`);
+    expect(textsOf(rss.text, 'content:encoded')[0]).toContain('<');
+    expect(textsOf(rss.text, 'category')).toEqual(['food']);
+    const atom = await site.read('/feed.atom').expect(200);
+    expect(atom.headers['content-type']).toBe('application/atom+xml; charset=utf-8');
+    expect(textsOf(atom.text, 'id')).toContain(`urn:uuid:${post.id}`);
+    expect(textsOf(atom.text, 'title')).toContain('Fish & <chips>');
+    const german = await site.read('/feed.atom?language=de').expect(200);
+    expect(german.text).toContain('Deutsch');
+    expect(german.text).not.toContain('Fish');
+    expect(german.text).toContain(
+      `http://localhost:4100/public/${site.slug}/feed.atom?language=de`,
+    );
+  });
+
+  test('is the same until a post changes, so that it is not sent again', async () => {
+    const post = await site.create('blog-posts', { title: 'One' });
+    for (const path of ['/feed.rss', '/feed.atom']) {
+      await site.setState('blog-posts', post.id, 'published');
+      const { headers } = await site.read(path).expect(200);
+      const known = { 'if-none-match': headers.etag ?? '' };
+      await site.read(path, known).expect(304);
+      await site.setState('blog-posts', post.id, 'draft');
+      await site.read(path, known).expect(200);
+    }
+  });
+
+  test('is valid without posts, and with characters that XML cannot contain', async () => {
+    expect(textsOf((await site.read('/feed.rss').expect(200)).text, 'item')).toEqual([]);
+    expect(textsOf((await site.read('/feed.atom').expect(200)).text, 'entry')).toEqual([]);
+    const post = await site.create('blog-posts', { title: 'Title' });
+    await crm.context.pool.query(
+      `UPDATE tenant_crm.blog_posts SET title = E'\\x01A]]>B', body_html = E'<p>\\x08]]></p>' WHERE id = $1`,
+      [post.id],
+    );
+    for (const path of ['/feed.rss', '/feed.atom']) {
+      const { text } = await site.read(path).expect(200);
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find.
+      expect(text).not.toMatch(/[\u0001\u0008]/);
+      expect(text.match(/<!\[CDATA\[/g)?.length ?? 0).toBe(text.match(/\]\]>/g)?.length ?? 0);
+    }
+  });
+});
+
+describe('The sitemap', () => {
+  test('has all published records of all kinds, with their translations', async () => {
+    const article = await site.create('kb-articles', { title: 'Prices & more', slug: 'prices' });
+    await site.create('kb-articles', {
+      title: 'Preise',
+      slug: 'preise',
+      language: 'de',
+      translation_of: article.id,
+    });
+    await site.create('blog-posts', { title: 'News', slug: 'news' });
+    await site.create('pages', { title: 'About', slug: 'about' });
+    const { text, headers } = await site.read('/sitemap.xml').expect(200);
+    expect(headers['content-type']).toBe('application/xml');
+    const base = `http://localhost:4100/public/${site.slug}`;
+    expect(textsOf(text, 'loc').sort()).toEqual(
+      [
+        `${base}/blog-posts/news`,
+        `${base}/kb-articles/preise?language=de`,
+        `${base}/kb-articles/prices`,
+        `${base}/pages/about`,
+      ].sort(),
+    );
+    expect(textsOf(text, 'lastmod')).toHaveLength(4);
+    const links = [...text.matchAll(/<xhtml:link ([^>]*)\/>/g)].map(([, given]) => given);
+    expect(links).toHaveLength(4);
+    for (const language of ['en', 'de']) {
+      const both = links.filter((link) => link?.includes(`hreflang="${language}"`));
+      expect(both).toHaveLength(2);
+    }
+    await site.read('/sitemap.xml', { 'if-none-match': headers.etag ?? '' }).expect(304);
+    await site.setState('kb-articles', article.id, 'archived');
+    const { text: less } = await site
+      .read('/sitemap.xml', { 'if-none-match': headers.etag ?? '' })
+      .expect(200);
+    expect(textsOf(less, 'loc')).toHaveLength(3);
+    expect(less).not.toContain('hreflang');
+    await site.read('/sitemaps/1.xml').expect(404);
+  });
+
+  test('of an empty site is valid', async () => {
+    const { text } = await site.read('/sitemap.xml').expect(200);
+    // A sitemap without any URL would be invalid.
+    expect(textsOf(text, 'loc')).toEqual([`http://localhost:4100/public/${site.slug}`]);
+    expect(text).toContain('</urlset>');
+  });
+
+  test('is an index of sitemaps if there are more records than one may have', async () => {
+    for (const title of ['One', 'Two', 'Three']) await site.create('pages', { title });
+    await site.create('blog-posts', { title: 'Four' });
+    await site.create('blog-posts', { title: 'Draft' }, 'draft');
+    const small = (path: string) => crm.http.get(`/of-three/public/${site.slug}${path}`);
+    const { text: index } = await small('/sitemap.xml').expect(200);
+    const base = `http://localhost:4100/public/${site.slug}/sitemaps`;
+    expect(index).toContain('<sitemapindex');
+    expect(textsOf(index, 'loc')).toEqual([`${base}/1.xml`, `${base}/2.xml`]);
+    const parts = await Promise.all(
+      ['1', '2'].map(async (number) => {
+        const { text } = await small(`/sitemaps/${number}.xml`).expect(200);
+        return textsOf(text, 'loc');
+      }),
+    );
+    expect(parts.map(({ length }) => length)).toEqual([3, 1]);
+    expect(new Set(parts.flat()).size).toBe(4);
+    await small('/sitemaps/3.xml').expect(404);
+    await small('/sitemaps/0.xml').expect(404);
+  });
+});
