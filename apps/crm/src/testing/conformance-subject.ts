@@ -2,6 +2,7 @@ import type { Subject, Tenant } from '@tessera/conformance';
 import { newTenant } from '@tessera/resource-server/testing';
 import type { TestCrm } from './crm.ts';
 import type { MessagingServers } from './messaging-servers.ts';
+import { previewToken, publishedContent } from './public-content.ts';
 
 let keys = 0;
 let hours = 0;
@@ -197,6 +198,9 @@ export const conformanceSubject = (
       updateDocument: () => ({ folder_id: undefined }),
       createWebhookEndpoint: () => ({ event_types: ['crm.contacts.*'], is_enabled: true }),
       createDocumentLink: () => ({ expires_at: undefined, version_number: undefined }),
+      createKbArticlePreview: () => ({ expires_at: undefined }),
+      createBlogPostPreview: () => ({ expires_at: undefined }),
+      createPagePreview: () => ({ expires_at: undefined }),
       updateStorageQuota: () => ({ quota_bytes: null }),
       moveDocuments: () => ({ document_ids: [], folder_ids: [], folder_id: null }),
       createTimeEntry: newEntryFields,
@@ -259,7 +263,11 @@ export const conformanceSubject = (
       if (path.startsWith('/api/crm/webhook-deliveries/')) return webhookDelivery(crm, side);
       // Every record has a first revision.
       if (path.includes('/revisions/{number}')) return { number: '1' };
-      if (path.startsWith('/public/{tenant}/sitemaps/')) return { tenant: 'acme', number: '1' };
+      const tenant = side === 'own' ? 'acme' : 'globex';
+      if (path.startsWith('/public/previews/')) return { token: await previewToken(crm, tenant) };
+      const [, kind] = /^\/public\/\{tenant\}\/(.+)\/\{slug\}/.exec(path) ?? [];
+      if (kind !== undefined) return publishedContent(crm, tenant, kind);
+      if (path.startsWith('/public/{tenant}')) return { tenant, number: '1' };
       if (!path.includes('{tag}')) return {};
       const tag = `sample-${crypto.randomUUID()}`;
       const [collection, body] = path.includes('/companies/')
