@@ -8,9 +8,9 @@ import type { Caller, CrmPermission } from '../../http.ts';
 import { followLink } from '../../records/expiring-links.ts';
 import type { AnswerOf } from '../../records/kind.ts';
 import { newSecret, type TokenFormat, tokenFormat } from '../../records/record-tokens.ts';
-import { createRecords, type Records, type Versioned } from '../../records/records.ts';
+import { createRecords, type Versioned } from '../../records/records.ts';
 import { blogPost } from '../blog-posts/blog-posts.kind.ts';
-import { type KbArticles, kbArticle } from '../kb-articles/kb-articles.kind.ts';
+import { kbArticle } from '../kb-articles/kb-articles.kind.ts';
 import { page } from '../site-pages/pages.kind.ts';
 import {
   blogPostPreview,
@@ -21,7 +21,7 @@ import {
 } from './previews.kind.ts';
 import { deleteExpiredPreviews, type FoundPreview, findPreview } from './previews.repository.ts';
 
-type Answer = AnswerOf<typeof kbArticle>;
+type Answer = AnswerOf<typeof blogPost>;
 
 /** A new preview, and the token by which it is served. */
 export interface CreatedPreview extends Versioned<AnswerOf<PreviewKind>> {
@@ -75,7 +75,7 @@ const noPreview = (): HttpError => notFound('The preview');
 export const createPreviews = ({ database, files, access }: Dependencies): PreviewService => {
   const served = (
     kind: PreviewKind,
-    records: Pick<Records<never>, 'get'> | KbArticles,
+    records: { get(caller: Caller, id: string): Promise<{ readonly answer: Answer }> },
     { prefix, permission }: { readonly prefix: string; readonly permission: CrmPermission },
   ): Served => {
     const previews = createRecords(kind, database);
@@ -85,7 +85,7 @@ export const createPreviews = ({ database, files, access }: Dependencies): Previ
       previews,
       tokens,
       permission,
-      read: async (caller, id) => (await (records as KbArticles).get(caller, id)).answer,
+      read: async (caller, id) => (await records.get(caller, id)).answer,
       async create(caller, recordId, { expires_at }) {
         if (!access.canAskRights) throw clientNotConfigured();
         const secret = newSecret();
