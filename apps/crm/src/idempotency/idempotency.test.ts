@@ -153,9 +153,12 @@ test('Expired keys are deleted, and no others', async () => {
 
 /** A response with a secret must not be stored, and a repeated beginning of an upload has no effect. */
 const without = [
+  'createBlogPostPreview',
   'createBot',
   'createDocumentLink',
   'createDocumentUpload',
+  'createKbArticlePreview',
+  'createPagePreview',
   'createVersionUpload',
   'createWebhookEndpoint',
 ];
