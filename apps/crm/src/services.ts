@@ -56,7 +56,8 @@ import { ActiveTenants } from './features/public-reading/active-tenants.ts';
 import { createReading, type Reading } from './features/public-reading/reading.service.ts';
 import { Sitemaps } from './features/public-reading/sitemap.ts';
 import { createSites } from './features/public-reading/sites.service.ts';
-import { type Pages, page } from './features/site-pages/pages.kind.ts';
+import { page } from './features/site-pages/pages.kind.ts';
+import { createPages, type PageService } from './features/site-pages/pages.service.ts';
 import { createTags, type Tags } from './features/tags/tags.service.ts';
 import { createTasks, type Tasks } from './features/tasks/tasks.service.ts';
 import { type TimeEntries, timeEntry } from './features/time-entries/time-entries.kind.ts';
@@ -88,7 +89,7 @@ export interface Services {
   readonly imports: { readonly imports: Imports; readonly upload: Upload };
   readonly accountTests: AccountTests;
   readonly messagingAccounts: Readonly<Record<Channel, AccountService>>;
-  readonly pages: Pages;
+  readonly pages: PageService;
   readonly previews: PreviewService;
   readonly projects: Projects;
   readonly projectMembers: ProjectMembers;
@@ -152,14 +153,14 @@ export const createServices = (context: Context): Services => {
   access.onEvent(senderAccessListener({ database, access, senders, logger }));
   const blogPosts = createRecords(blogPost, database);
   const kbArticles = createRecords(kbArticle, database);
-  const pages = createRecords(page, database);
+  const pages = createPages(database);
   const publications = {
     database,
     access,
     kinds: [
       publishedKind(blogPost, blogPosts),
       publishedKind(kbArticle, kbArticles),
-      publishedKind(page, pages),
+      publishedKind(page, pages.pages),
     ],
   };
   jobs.register(publicationHandler(publications));

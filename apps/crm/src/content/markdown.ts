@@ -1,10 +1,12 @@
+import { invalidField } from '@tessera/http-kit';
 import type { Element, Root } from 'hast';
 import { fromHtml } from 'hast-util-from-html';
-import { defaultSchema, sanitize } from 'hast-util-sanitize';
+import { defaultSchema, type Schema, sanitize } from 'hast-util-sanitize';
 import { toHtml } from 'hast-util-to-html';
-import { toText } from 'hast-util-to-text';
+import { toString as textOf } from 'hast-util-to-string';
 import markdownIt from 'markdown-it';
 import { visit } from 'unist-util-visit';
+import { slugOf } from './slugs.ts';
 
 /** A body, rendered. */
 export interface RenderedBody {
@@ -16,20 +18,75 @@ export interface RenderedBody {
 }
 
 /** Deeper quotes, lists and brackets are shown as text, because the time to parse them grows with their depth. */
-const MAX_NESTING = 50;
+const MAX_NESTING = 20;
 
 const markdown = markdownIt({ html: true, linkify: true, maxNesting: MAX_NESTING });
 
-/** Renders Markdown to HTML, and sanitises it. */
-export const renderMarkdown = (source: string): RenderedBody => {
-  const tree = sanitize(
-    fromHtml(markdown.render(source), { fragment: true }),
-    defaultSchema,
-  ) as Root;
+/** What GitHub allows, without the form elements of its task lists. */
+const schema: Schema = {
+  ...defaultSchema,
+  tagNames: (defaultSchema.tagNames ?? []).filter((name) => name !== 'input'),
+  // Ids are those of headings, which are added afterwards.
+  attributes: { ...defaultSchema.attributes, '*': ['lang', 'dir', 'title'] },
+  protocols: { href: ['http', 'https', 'mailto', 'tel'], src: ['http', 'https'] },
+};
+
+const isHeading = ({ tagName }: Element): boolean => /^h[1-6]$/.test(tagName);
+
+/** Gives headings ids, and links what keeps search engines and the opened page from trusting them. */
+const complete = (tree: Root): void => {
+  const counts = new Map<string, number>();
   visit(tree, 'element', (element: Element) => {
-    if (element.tagName === 'a') element.properties.rel = ['noopener', 'nofollow', 'ugc'];
+    if (element.tagName === 'a' && element.properties.href !== undefined) {
+      element.properties.rel = ['noopener', 'nofollow', 'ugc'];
+    }
+    if (!isHeading(element)) return;
+    // The prefix keeps ids from hiding properties of the document that shows the text.
+    const id = `content-${slugOf(textOf(element).slice(0, 200), '', 'section')}`;
+    const count = (counts.get(id) ?? 0) + 1;
+    counts.set(id, count);
+    element.properties.id = count === 1 ? id : `${id}--${count}`;
   });
-  const body_text = toText(tree).trim();
+};
+
+/** Elements within a line: other elements end a word. */
+const INLINE = /^(a|b|code|del|em|i|ins|kbd|mark|q|s|samp|span|strike|strong|sub|sup|tt|var)$/;
+
+/** The text of a tree, a line for each block. */
+const plainText = (tree: Root): string => {
+  const parts: string[] = [];
+  visit(tree, (node) => {
+    if (node.type === 'text') parts.push(node.value);
+    else if (node.type === 'element' && !INLINE.test(node.tagName)) parts.push('\n');
+  });
+  return parts
+    .join('')
+    .replace(/\s*\n\s*/g, '\n')
+    .trim();
+};
+
+/**
+ * Renders Markdown (CommonMark, tables and strikethrough of GFM) to HTML. HTML in it is parsed as browsers do, and
+ * only elements and attributes on a list are kept.
+ */
+const render = (source: string): RenderedBody => {
+  const html = fromHtml(markdown.render(source), { fragment: true });
+  const tree = sanitize(html, schema) as Root;
+  complete(tree);
+  const body_text = plainText(tree);
   const words = body_text.split(/\s+/u).filter(Boolean);
   return { body_html: toHtml(tree), body_text, word_count: words.length };
+};
+
+/** Renders a body; 422 if its HTML is nested so deeply that it cannot be sanitised. */
+export const renderMarkdown = (source: string): RenderedBody => {
+  try {
+    return render(source);
+  } catch (error) {
+    // The stack is exhausted by tens of thousands of elements within each other, and by nothing else.
+    if (error instanceof RangeError) {
+      throw invalidField('body', 'body must not have elements that are nested so deeply');
+    }
+    throw error;
+  }
 };

@@ -1,7 +1,8 @@
 import { HttpError } from '@tessera/http-kit';
 import type { Database, TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { KindTypes, TenantCaller } from '../../records/kind.ts';
+import type { KindTypes } from '../../records/kind.ts';
+import { lockedRecords } from '../../records/locked-records.ts';
 import type { Records } from '../../records/records.ts';
 import { lockUntilEnd } from '../../records/transaction-lock.ts';
 import { lacksWriter, spreadRestrictions } from './folders.repository.ts';
@@ -104,21 +105,4 @@ export const underTreeLock = <T extends KindTypes>(
   records: Records<T>,
   database: Pick<Database, 'transaction'>,
   mode: 'exclusive' | 'shared',
-): Records<T> => {
-  const locked = <R>({ tenantId }: TenantCaller, work: () => Promise<R>): Promise<R> =>
-    database.transaction(tenantId, async (db) => {
-      await lockTree(db, mode);
-      return work();
-    });
-  return {
-    ...records,
-    create: (caller, input) => locked(caller, () => records.create(caller, input)),
-    createMany: (caller, inputs) => locked(caller, () => records.createMany(caller, inputs)),
-    update: (caller, ...given) => locked(caller, () => records.update(caller, ...given)),
-    edit: (caller, ...given) => locked(caller, () => records.edit(caller, ...given)),
-    delete: (caller, ...given) => locked(caller, () => records.delete(caller, ...given)),
-    restore: (caller, ...given) => locked(caller, () => records.restore(caller, ...given)),
-    act: (caller, ...given) => locked(caller, () => records.act(caller, ...given)),
-    within: (...keys) => underTreeLock(records.within(...keys), database, mode),
-  };
-};
+): Records<T> => lockedRecords(records, database, (db) => lockTree(db, mode));

@@ -2,6 +2,7 @@ import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Actor } from '../../records/actor.ts';
 import { recordChanges } from '../../records/record-changes.ts';
+import { subtreeOf } from '../../records/trees.ts';
 
 const { sql, raw } = Prisma;
 
@@ -9,27 +10,7 @@ const { sql, raw } = Prisma;
 const CONTENTS = ['documents', 'document_folders'] as const;
 
 /** A folder and all folders below it as `tree (id)`, deleted ones included, for WITH RECURSIVE. */
-const subtree = ({ tenantId }: TenantDb, id: string): Prisma.Sql => sql`
-  tree (id) AS (
-    SELECT ${id}::uuid
-    UNION ALL
-    SELECT folder.id FROM tenant_crm.document_folders AS folder JOIN tree ON folder.parent_id = tree.id
-    WHERE folder.tenant_id = ${tenantId}::uuid
-  )`;
-
-/** Whether a folder is another one or below it. */
-export const isWithin = async (db: TenantDb, id: string, ancestor: string): Promise<boolean> => {
-  const [row] = await db.query<{ found: boolean }>(sql`
-    WITH RECURSIVE path (id, parent_id) AS (
-      SELECT id, parent_id FROM tenant_crm.document_folders
-      WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid
-      UNION ALL
-      SELECT folder.id, folder.parent_id FROM tenant_crm.document_folders AS folder
-      JOIN path ON folder.id = path.parent_id WHERE folder.tenant_id = ${db.tenantId}::uuid
-    )
-    SELECT EXISTS (SELECT FROM path WHERE id = ${ancestor}::uuid) AS found`);
-  return row?.found === true;
-};
+const subtree = (db: TenantDb, id: string): Prisma.Sql => subtreeOf(db, 'document_folders', id);
 
 /** The folders on the way from the root to a folder, itself included, that have members. */
 export const restrictionsOf = async (

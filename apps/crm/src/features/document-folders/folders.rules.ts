@@ -2,8 +2,9 @@ import { HttpError, invalidField } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
+import { isWithin } from '../../records/trees.ts';
 import { isLive, requireTreeWritable, requireWritable, updateAccess } from './folders.access.ts';
-import { isEmpty, isWithin, restoreContents, restrictionsOf } from './folders.repository.ts';
+import { isEmpty, restoreContents, restrictionsOf } from './folders.repository.ts';
 
 interface FolderState {
   readonly id: string;
@@ -43,7 +44,7 @@ export const checkFolderChange = async (
   if (parentId === undefined || parentId === row.parent_id) return {};
   await requireWritable(db, caller, row.parent_id);
   await requireWritable(db, caller, parentId);
-  if (parentId !== null && (await isWithin(db, parentId, row.id))) {
+  if (parentId !== null && (await isWithin(db, 'document_folders', parentId, row.id))) {
     throw invalidField('parent_id', 'parent_id must not be the folder itself or a folder below it');
   }
   const above = await restrictionsOf(db, parentId);

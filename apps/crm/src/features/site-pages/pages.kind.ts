@@ -4,7 +4,14 @@ import { equals } from '../../records/filters.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { hidden } from '../../records/row.ts';
 import { contentLinks } from '../content/content-links.ts';
-import { placeNewPage } from './pages.rules.ts';
+import { inRoot } from '../document-folders/folders.filters.ts';
+import {
+  checkPageDeletion,
+  followPage,
+  placeNewPage,
+  placeRestoredPage,
+  placeUpdatedPage,
+} from './pages.rules.ts';
 
 /** Columns of pages that responses do not show. */
 export interface HiddenPage {
@@ -30,8 +37,14 @@ export const page = contentKind<
   answer: { parent_id: described(nullable(uuid()), 'The page above; null is the root') },
   hidden: { position: hidden<string>(), deleted_with: hidden<string | null>() },
   sort: { position: 'position' },
-  filters: { parent_id: equals('parent_id', uuid()) },
-  rules: { create: (input, context) => placeNewPage(input, context) },
+  filters: { parent_id: equals('parent_id', uuid()), in_root: inRoot('parent_id') },
+  rules: {
+    create: (input, context) => placeNewPage(input, context),
+    update: (change, context) => placeUpdatedPage(change, context),
+    delete: (context) => checkPageDeletion(context),
+    restore: (context) => placeRestoredPage(context),
+  },
+  follow: (change) => followPage(change),
 });
 
 export type Pages = RecordsOf<typeof page>;

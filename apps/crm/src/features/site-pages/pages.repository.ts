@@ -1,17 +1,150 @@
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import type { Actor } from '../../records/actor.ts';
+import { recordChanges } from '../../records/record-changes.ts';
+import { lockUntilEnd } from '../../records/transaction-lock.ts';
+import { subtreeOf } from '../../records/trees.ts';
 
 const { sql } = Prisma;
 
-/** The position of the last page below a parent; null if there is none. */
-export const lastPosition = async (
+/** Locks the tree of a tenant's pages until the transaction ends. */
+export const lockPages = (db: TenantDb): Promise<void> => lockUntilEnd(db, `pages ${db.tenantId}`);
+
+/** Free space below a page: between two positions, or open where there is null. */
+export interface Gap {
+  readonly after: string | null;
+  readonly before: string | null;
+}
+
+const below = ({ tenantId }: TenantDb, parentId: string | null): Prisma.Sql => {
+  const parent = parentId === null ? sql`IS NULL` : sql`= ${parentId}::uuid`;
+  return sql`tenant_id = ${tenantId}::uuid AND parent_id ${parent} AND deleted_at IS NULL`;
+};
+
+const positionAtEdge = async (
   db: TenantDb,
   parentId: string | null,
+  condition: Prisma.Sql,
+  edge: 'first' | 'last',
 ): Promise<string | null> => {
-  const below = parentId === null ? sql`IS NULL` : sql`= ${parentId}::uuid`;
+  const order = edge === 'first' ? sql`parent_id, position` : sql`parent_id DESC, position DESC`;
   const [row] = await db.query<{ position: string }>(sql`
-    SELECT position FROM tenant_crm.pages
-    WHERE tenant_id = ${db.tenantId}::uuid AND parent_id ${below} AND deleted_at IS NULL
-    ORDER BY parent_id DESC, position DESC LIMIT 1`);
+    SELECT position FROM tenant_crm.pages WHERE ${below(db, parentId)} AND ${condition}
+    ORDER BY ${order} LIMIT 1`);
   return row?.position ?? null;
 };
+
+/** The space after all pages below a page. */
+export const gapAtEnd = async (
+  db: TenantDb,
+  parentId: string | null,
+  movedId: string,
+): Promise<Gap> => ({
+  after: await positionAtEdge(db, parentId, sql`id <> ${movedId}::uuid`, 'last'),
+  before: null,
+});
+
+/** The space directly before or after a page; undefined if there is no such page below the parent. */
+export const gapBeside = async (
+  db: TenantDb,
+  parentId: string | null,
+  {
+    side,
+    neighbourId,
+    movedId,
+  }: { side: 'before' | 'after'; neighbourId: string; movedId: string },
+): Promise<Gap | undefined> => {
+  const others = sql`id <> ${movedId}::uuid`;
+  const [neighbour] = await db.query<{ position: string }>(sql`
+    SELECT position FROM tenant_crm.pages
+    WHERE ${below(db, parentId)} AND id = ${neighbourId}::uuid AND ${others}`);
+  if (!neighbour) return undefined;
+  const { position } = neighbour;
+  return side === 'after'
+    ? {
+        after: position,
+        before: await positionAtEdge(
+          db,
+          parentId,
+          sql`${others} AND position > ${position}`,
+          'first',
+        ),
+      }
+    : {
+        after: await positionAtEdge(
+          db,
+          parentId,
+          sql`${others} AND position < ${position}`,
+          'last',
+        ),
+        before: position,
+      };
+};
+
+/** Whether a page exists and is not deleted; null, the root, always does. */
+export const isLivePage = async (db: TenantDb, id: string | null): Promise<boolean> => {
+  if (id === null) return true;
+  const rows = await db.query(sql`
+    SELECT id FROM tenant_crm.pages
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid AND deleted_at IS NULL`);
+  return rows.length > 0;
+};
+
+/** Whether pages that are not deleted are below a page. */
+export const hasChildren = async (db: TenantDb, id: string): Promise<boolean> => {
+  const rows = await db.query(sql`SELECT id FROM tenant_crm.pages WHERE ${below(db, id)} LIMIT 1`);
+  return rows.length > 0;
+};
+
+/** Deletes the pages below a page, so that restoring the page restores them as well. */
+export const deleteBelow = async (db: TenantDb, id: string, actor: Actor): Promise<void> => {
+  const now = new Date();
+  const recorded = recordChanges(
+    db,
+    { action: 'delete', actor },
+    { table: 'pages', from: sql`deleted` },
+  );
+  await db.query(sql`
+    WITH RECURSIVE ${subtreeOf(db, 'pages', id)}, deleted AS (
+      UPDATE tenant_crm.pages
+      SET deleted_at = ${now}, deleted_with = ${id}::uuid, version = version + 1, updated_at = ${now}
+      WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL AND id <> ${id}::uuid
+        AND id IN (SELECT tree.id FROM tree)
+      RETURNING id, version
+    ), recorded AS (${recorded})
+    SELECT count(*)::int FROM deleted`);
+};
+
+/** Restores the pages that were deleted together with a page. */
+export const restoreBelow = async (db: TenantDb, id: string, actor: Actor): Promise<void> => {
+  const recorded = recordChanges(
+    db,
+    { action: 'restore', actor },
+    { table: 'pages', from: sql`restored` },
+  );
+  await db.query(sql`
+    WITH restored AS (
+      UPDATE tenant_crm.pages
+      SET deleted_at = NULL, deleted_with = NULL, version = version + 1, updated_at = ${new Date()}
+      WHERE tenant_id = ${db.tenantId}::uuid AND deleted_with = ${id}::uuid
+      RETURNING id, version
+    ), recorded AS (${recorded})
+    SELECT count(*)::int FROM restored`);
+};
+
+/** A page in the tree. */
+export interface TreeRow {
+  readonly id: string;
+  readonly parent_id: string | null;
+  readonly title: string;
+  readonly slug: string;
+  readonly language: string;
+  readonly status: string;
+}
+
+/** The first `most` pages of a tenant by position. */
+export const readPages = (db: TenantDb, most: number): Promise<TreeRow[]> =>
+  db.read<TreeRow>(sql`
+    SELECT id, parent_id, title, slug, language, status FROM ${Prisma.raw(db.readSchema)}.pages
+    WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL
+    ORDER BY position, id LIMIT ${most}`);

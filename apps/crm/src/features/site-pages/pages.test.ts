@@ -1,0 +1,72 @@
+import { tenantForEachTest } from '../../testing/tenant.ts';
+
+const { get, post, put, remove } = tenantForEachTest();
+const path = '/api/crm/pages';
+
+const page = async (title: string, parent_id: string | null = null): Promise<string> =>
+  (await post(path, { title, parent_id }).expect(201)).body.data.id;
+
+const move = (id: string, body: object) => post(`${path}/${id}/move`, body);
+
+/** The titles of the tree, indented by their level. */
+const tree = async (): Promise<string[]> =>
+  (await get(`${path}/tree`).expect(200)).body.data.pages.map(
+    ({ title, depth }: { title: string; depth: number }) => '-'.repeat(depth - 1) + title,
+  );
+
+test('Pages are a tree in the order in which they are placed', async () => {
+  const a = await page('A');
+  const b = await page('B');
+  const c = await page('C', a);
+  const d = await page('D', a);
+  expect(await tree()).toEqual(['A', '-C', '-D', 'B']);
+  await move(d, { before_id: c }).expect(200);
+  await move(b, { before_id: a }).expect(200);
+  expect(await tree()).toEqual(['B', 'A', '-D', '-C']);
+  await move(c, { parent_id: null, after_id: b }).expect(200);
+  await put(`${path}/${d}`, { parent_id: b }).expect(200);
+  expect(await tree()).toEqual(['B', '-D', 'C', 'A']);
+});
+
+test('A page is moved beside pages below the same parent only', async () => {
+  const a = await page('A');
+  const b = await page('B', a);
+  const c = await page('C');
+  for (const [field, body] of [
+    ['before_id', { before_id: b }],
+    ['after_id', { after_id: c }],
+    ['after_id', { before_id: a, after_id: a }],
+    ['parent_id', { parent_id: crypto.randomUUID() }],
+  ] as const) {
+    const refused = await move(c, body).expect(422);
+    expect(Object.keys(refused.body.errors)).toEqual([field]);
+  }
+});
+
+test('No page gets into itself, also by two moves at the same time', async () => {
+  const a = await page('A');
+  const b = await page('B');
+  await move(a, { parent_id: a }).expect(422);
+  const moves = await Promise.all([move(a, { parent_id: b }), move(b, { parent_id: a })]);
+  expect(moves.map(({ status }) => status).sort()).toEqual([200, 422]);
+  expect(await tree()).toHaveLength(2);
+});
+
+test('There are at most ten levels', async () => {
+  let parent: string | null = null;
+  for (let level = 1; level <= 10; level += 1) parent = await page(`${level}`, parent);
+  const { body } = await post(path, { title: 'A', parent_id: parent }).expect(422);
+  expect(Object.keys(body.errors)).toEqual(['parent_id']);
+});
+
+test('A page with pages below it is deleted only by force, and restored with them', async () => {
+  const a = await page('A');
+  const b = await page('B', a);
+  await page('C', b);
+  await remove(`${path}/${a}`).expect(409);
+  await remove(`${path}/${a}?force=true`).expect(204);
+  expect(await tree()).toEqual([]);
+  await post(`${path}/${b}/restore`).expect(409);
+  await post(`${path}/${a}/restore`).expect(200);
+  expect(await tree()).toEqual(['A', '-B', '--C']);
+});
