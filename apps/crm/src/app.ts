@@ -222,7 +222,7 @@ const routesOf = (
     ...xmlRoutes(reading, sitemaps),
     ...publicPreviewRoutes(previews),
   },
-  Tags: under('/api/crm', tagRoutes(tags)),
+  Tags: under('/api/crm', tagRoutes(tags, exports)),
   Webhooks: under('/api/crm', webhookRoutes(webhooks, exports)),
   System: under('/api/crm', {
     ...accountRoutes(messagingAccounts),

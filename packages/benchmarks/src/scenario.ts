@@ -31,6 +31,8 @@ export interface Result {
 
 export interface Scenario<B extends Bench = Bench> {
   readonly name: string;
+  /** The paths of the lists below `/api/crm` of which it measures a page. */
+  readonly lists?: readonly string[];
   run(bench: B): Promise<readonly Result[]>;
 }
 

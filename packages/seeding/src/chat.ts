@@ -17,7 +17,14 @@ const topics = [
 ] as const;
 const emoji = ['👍', '🎉', '😄', '👀'];
 
-type Table = 'channels' | 'channel_participants' | 'messages' | 'message_reactions';
+/** The tables of the chat that get rows. */
+export const chatTables = [
+  'channels',
+  'channel_participants',
+  'messages',
+  'message_reactions',
+] as const;
+type Table = (typeof chatTables)[number];
 type Rows = Readonly<Record<Table, Row[]>>;
 
 interface Conversation {

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { type Stack, startStack, throwawaySettings, until } from '@tessera/local-stack';
 import pg from 'pg';
 import { recordKinds } from './records.ts';
+import { seededTables } from './seed.ts';
 
 const PASSWORD = 'Correct-horse-1';
 const cli = fileURLToPath(new URL('./cli.ts', import.meta.url));
@@ -157,6 +158,28 @@ describe('a seeded system', () => {
     for (const { slug, ...client } of rows) {
       expect(client).toEqual({ client_id: `tenant-${slug}`, secret: 32, is_trusted: true });
     }
+  });
+
+  test('has rows of each tenant in every seeded table', async () => {
+    const missing: string[] = [];
+    for (const table of seededTables) {
+      const { rows } = await crm.query(
+        `SELECT count(DISTINCT tenant_id)::int AS n FROM tenant_crm.${table}`,
+      );
+      if (rows[0].n < 3) missing.push(table);
+    }
+    expect(missing).toEqual([]);
+  });
+
+  test('has folders, of which one is seen by its members, and projects and channels with members and bots', async () => {
+    const token = await signIn(ownersOf(first.output)[0] ?? '');
+    const { data: folders } = await list(token, 'document-folders');
+    expect(folders).toHaveLength(8);
+    expect(folders.filter(({ is_private }) => is_private)).toMatchObject([{ name: 'Personnel' }]);
+    const { data: projects } = await list(token, 'projects');
+    expect((await list(token, `projects/${projects[0]?.id}/members`)).meta.total).toBe(4);
+    const { data: channels } = await list(token, 'channels');
+    expect((await list(token, `channels/${channels[0]?.id}/bots`)).data).toHaveLength(2);
   });
 
   test('has in each tenant an owner who can sign in and sees a share of the records', async () => {

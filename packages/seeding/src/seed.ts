@@ -1,9 +1,10 @@
 import type pg from 'pg';
 import { type SeededTenant, seedAccounts } from './accounts.ts';
-import { seedChat } from './chat.ts';
+import { chatTables, seedChat } from './chat.ts';
 import type { Progress } from './progress.ts';
 import { type KindName, recordKinds } from './records.ts';
 import { type RecordsOf, seedRecords, shareOf } from './seed-records.ts';
+import { seedSharedRecords, sharedTables } from './shared-records.ts';
 import { smallTenant } from './small-tenants.ts';
 
 export interface SeedOptions {
@@ -45,7 +46,7 @@ export const seed = async (
   const tables = kinds.map((name) => tableOf(name));
   await requireTables(databases.crm, 'crm', [
     'tenant_crm.record_counts',
-    'tenant_crm.channels',
+    ...[...chatTables, ...sharedTables].map((table) => `tenant_crm.${table}`),
     ...tables,
   ]);
   const tenants = await seedAccounts(databases.identity, options, progress);
@@ -58,8 +59,17 @@ export const seed = async (
     added[name] = await add(databases.crm, name, tenants, options, progress);
   const channels = await seedChat(databases.crm, tenants.slice(0, options.tenants), options);
   if (channels > 0) progress.note(`${channels} channels of the chat were added.`);
+  await seedSharedRecords(databases.crm, tenants.slice(0, options.tenants), options);
   return { tenants, records: added };
 };
+
+/** The tables in the schema `tenant_crm` in which each tenant that is not small gets rows by default. */
+export const seededTables: readonly string[] = [
+  ...Object.values(recordKinds).map(({ table }) => table),
+  'custom_fields',
+  ...chatTables,
+  ...sharedTables,
+];
 
 export const kindNames = Object.keys(recordKinds) as KindName[];
 /** The name of a kind in texts: `communication logs`. */

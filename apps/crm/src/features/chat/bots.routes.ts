@@ -85,6 +85,7 @@ export const botRoutes = (bots: Bots, channelBots: ChannelBots): RouteTable => {
       problems,
     }),
     getChannelBot: inChannel.get(),
+    listChannelBotHistory: inChannel.history({ summary: 'List the changes of a bot of a channel' }),
     deleteChannelBot: inChannel.delete({
       summary: 'Remove a bot from a channel',
       description: 'In a private channel, only owners can.',

@@ -22,5 +22,6 @@ export const customFieldRoutes = (customFields: CustomFields): RouteTable => {
       description:
         'Its values disappear at once and are removed in the background. It cannot be restored.',
     }),
+    listCustomFieldHistory: routes.history(),
   };
 };

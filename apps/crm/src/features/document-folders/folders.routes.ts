@@ -75,5 +75,6 @@ export const folderRoutes = (
       description: 'Everybody may leave. Without members, the folder belongs to the tenant again.',
       problems: memberProblems,
     }),
+    listDocumentFolderMemberHistory: members.history({ summary: 'List the changes of a member' }),
   };
 };

@@ -184,5 +184,6 @@ export const importRoutes = ({ imports, upload, database }: Dependencies): Route
       problems: { 409: 'The import has not ended yet' },
     }),
     restoreImport: routes.restore(),
+    listImportHistory: routes.history(),
   };
 };

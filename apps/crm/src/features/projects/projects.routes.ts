@@ -42,5 +42,6 @@ export const projectRoutes = (
       description: 'In a private project, only managers remove others; everybody may leave.',
       problems: managerProblem,
     }),
+    listProjectMemberHistory: members.history({ summary: 'List the changes of a member' }),
   };
 };

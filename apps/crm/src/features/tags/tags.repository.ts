@@ -37,17 +37,21 @@ const orders: Readonly<Record<TagQuery['sort'], Prisma.Sql>> = {
   '-count': sql`count DESC, ${byName}`,
 };
 
+/** The condition of a search in names. */
+const foundBy = (search: string): Prisma.Sql => {
+  const term = search.trim();
+  return term
+    ? sql`strpos(tenant_crm.search_key(name), tenant_crm.search_key(${term})) > 0`
+    : sql`TRUE`;
+};
+
 /** One page of a tenant's tags, or the last page if the requested one is beyond the end. */
 export const listTags = async (
   db: TenantDb,
   { page, per_page: perPage, sort, search = '' }: TagQuery,
 ): Promise<Page<TagPayload>> => {
-  const term = search.trim();
-  const found = term
-    ? sql`WHERE strpos(tenant_crm.search_key(name), tenant_crm.search_key(${term})) > 0`
-    : empty;
   const rows = await db.read<TagPayload & { total: number; name: string | null }>(sql`
-    WITH found AS (SELECT * FROM (${counts(db)}) AS counted ${found}),
+    WITH found AS (SELECT * FROM (${counts(db)}) AS counted WHERE ${foundBy(search)}),
       counted AS (SELECT count(*)::int AS total FROM found)
     SELECT total, page.* FROM counted LEFT JOIN LATERAL (
       SELECT * FROM found ORDER BY ${orders[sort]} LIMIT ${perPage}
@@ -57,6 +61,11 @@ export const listTags = async (
   const tags = rows.flatMap(({ total: _total, ...tag }) => (tag.name === null ? [] : [tag]));
   return exactly({ perPage }, { rows: tags, page: pageWithin({ page, perPage }, total), total });
 };
+
+/** All tags that a search finds, in the order of the list: each tag is counted for one page as well. */
+export const allTags = (db: TenantDb, search = ''): Promise<readonly TagPayload[]> =>
+  db.read<TagPayload>(sql`
+    SELECT * FROM (${counts(db)}) AS counted WHERE ${foundBy(search)} ORDER BY ${byName}`);
 
 /** The number of live records with a tag. */
 export const countTagged = async (db: TenantDb, tag: string): Promise<number> => {

@@ -10,6 +10,7 @@ import {
   shape,
   withDefault,
 } from '@tessera/fields';
+import { exportFormat } from '@tessera/http-kit';
 import { pageFields } from '../../records/list-query.ts';
 import { tag } from '../tags.schema.ts';
 
@@ -26,17 +27,21 @@ export const Tag = named(
 );
 export type TagPayload = Out<typeof Tag>;
 
+const search = described(
+  optional(rawText(200, 0)),
+  'Found anywhere in the name; case and diacritics do not matter.',
+);
+
 export const TagQuery = shape({
   ...pageFields,
   sort: described(
     withDefault(oneOf('name', '-name', 'count', '-count'), 'name'),
     '`-` in front: descending.',
   ),
-  search: described(
-    optional(rawText(200, 0)),
-    'Found anywhere in the name; case and diacritics do not matter.',
-  ),
+  search,
 });
+
+export const TagExportQuery = shape({ search, format: exportFormat });
 export type TagQuery = Out<typeof TagQuery>;
 
 export const TagName = named(

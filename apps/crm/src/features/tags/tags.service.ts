@@ -4,7 +4,9 @@ import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
 import type { Page } from '../../records/listing.ts';
 import type { Cause } from '../../records/record-changes.ts';
+import type { LimitedRead } from '../../records/records.ts';
 import {
+  allTags,
   countTagged,
   findTagged,
   listTags,
@@ -24,6 +26,12 @@ export interface TagOptions {
 /** The tags of a tenant's contacts and companies. */
 export interface Tags {
   list(caller: Caller, query: TagQuery): Promise<Page<TagPayload>>;
+  /** All tags that the search finds, in batches; `limited` runs each read. */
+  batches(
+    caller: Caller,
+    search: string | undefined,
+    limited: LimitedRead,
+  ): AsyncIterable<readonly TagPayload[]>;
   /**
    * Renames a tag in all records, deleted ones included, or removes it if `name` is undefined. Each batch of
    * records is a transaction, and a request that is interrupted or runs out of time can be repeated. Throws 404
@@ -53,6 +61,10 @@ export const createTags = (database: Database, { timeLimitMs = 20_000 }: TagOpti
 
   return {
     list: ({ tenantId }, query) => listTags(database.forTenant(tenantId), query),
+
+    async *batches({ tenantId }, search, limited) {
+      yield await limited(() => allTags(database.forTenant(tenantId), search));
+    },
 
     async replace(caller, tag, name) {
       const db = database.forTenant(caller.tenantId);

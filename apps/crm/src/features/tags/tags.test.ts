@@ -50,6 +50,28 @@ describe('The list of tags', () => {
     expect((await get('/api/crm/contacts?tag=x')).body.meta.total).toBe(0);
   });
 
+  test('can be exported with the search of the list, which needs the export of contacts and of companies', async () => {
+    await contact('vip', 'Press', '=1+1');
+    await company('vip', 'export');
+    const exported = '/api/crm/tag-export';
+    const { text, headers } = await get(exported).expect(200);
+    expect(headers['content-disposition']).toBe('attachment; filename="tags.csv"');
+    expect(text.trimEnd().split('\r\n')).toEqual([
+      'name,count,contacts_count,companies_count',
+      "'=1+1,1,1,0",
+      'export,1,0,1',
+      'Press,1,1,0',
+      'vip,2,1,1',
+    ]);
+    const { body } = await get(`${exported}?search=VI&format=json`).expect(200);
+    expect(body.data).toEqual([{ name: 'vip', count: 2, contacts_count: 1, companies_count: 1 }]);
+    for (const lacking of ['contacts.export', 'companies.export']) {
+      await get(exported, caller({ lacking: [lacking] })).expect(403);
+    }
+    await put(`${path}/export`, { name: 'import' }).expect(200);
+    expect(await counted('search=port')).toEqual(['import 0+1']);
+  });
+
   test('needs the permission to list contacts and that to list companies', async () => {
     for (const lacking of ['contacts.list', 'companies.list']) {
       const { body } = await get(path, caller({ lacking: [lacking] })).expect(403);

@@ -61,6 +61,7 @@ interface Board {
 /** The board of a project with many tasks. */
 export const board: ScaleScenario = {
   name: 'board',
+  lists: ['/tasks/board'],
   run: async (bench) => {
     const { large, options } = bench;
     const project = await projectOf(bench);

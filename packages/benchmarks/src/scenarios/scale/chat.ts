@@ -164,6 +164,7 @@ const requireSameCounts = (answer: UnreadCounts, rows: UnreadCounts): void => {
 /** Lists of a user's channels with unread counts, and a page in the middle of a channel's messages. */
 export const chat: ScaleScenario = {
   name: 'chat',
+  lists: ['/channels/{id}/messages'],
   run: async (bench) => {
     const { large, reference, options } = bench;
     const userId = await userOf(bench, large);

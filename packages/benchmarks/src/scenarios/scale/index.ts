@@ -1,6 +1,7 @@
 import type { ScaleScenario } from '../../scale/bench.ts';
 import { board, reorders } from './board.ts';
 import { chat } from './chat.ts';
+import { firstPagesScenario } from './first-pages.ts';
 import { historyOfUpdates } from './history.ts';
 import { contactImport } from './import.ts';
 import { companyLists, contactLists } from './lists.ts';
@@ -12,6 +13,7 @@ import { timelines } from './timelines.ts';
 export const scaleScenarios: readonly ScaleScenario[] = [
   contactLists,
   companyLists,
+  firstPagesScenario,
   searchScenario,
   timelines,
   board,
@@ -22,3 +24,6 @@ export const scaleScenarios: readonly ScaleScenario[] = [
   reorders,
   contactImport,
 ];
+
+/** The lists of CRM, as paths below `/api/crm`, of which a scenario measures a page. */
+export const measuredLists: readonly string[] = scaleScenarios.flatMap(({ lists = [] }) => lists);

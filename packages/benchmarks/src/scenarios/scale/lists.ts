@@ -123,6 +123,7 @@ const inSmallTenant = ({ small }: ScaleBench, table: Table): ListCase => ({
 
 const listsOf = (table: Table): ScaleScenario => ({
   name: table.name,
+  lists: [`/${table.name}`],
   run: async (bench) =>
     besideSql(bench, [
       ...(await pages(bench, table, bench.large)),

@@ -119,6 +119,7 @@ const casesOf = async (bench: ScaleBench, kind: Kind): Promise<readonly ListCase
 
 export const timelines: ScaleScenario = {
   name: 'timelines',
+  lists: ['/contacts/{id}/timeline', '/companies/{id}/timeline'],
   run: async (bench) =>
     besideSql(bench, [
       ...(await casesOf(bench, 'contacts')),
