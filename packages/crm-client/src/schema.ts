@@ -28171,6 +28171,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-Robots-Tag": components["headers"]["X-Robots-Tag"];
                     ETag: components["headers"]["ETag"];
                     "Last-Modified": components["headers"]["Last-Modified"];
                     "Accept-Ranges": components["headers"]["Accept-Ranges"];
@@ -28191,6 +28192,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     ETag: components["headers"]["ETag"];
+                    "X-Robots-Tag": components["headers"]["X-Robots-Tag"];
                     "Accept-Ranges": components["headers"]["Accept-Ranges"];
                     "Last-Modified": components["headers"]["Last-Modified"];
                     [name: string]: unknown;

@@ -152,28 +152,35 @@ const messageOfBot = async (
   return body.data.id;
 };
 
-/** The parameters of the path of a delivery that has ended, and of its attempt. */
-const webhookDelivery = async (crm: TestCrm, side: Tenant) => {
-  const tenant = side === 'own' ? 'acme' : 'globex';
-  const caller = crm.caller({ tenant });
-  const post = (path: string, body: object = {}) =>
-    crm.http.post(`/api/crm/webhook-endpoints${path}`).set(caller).send(body);
-  const input = { url: 'https://example.com/hook', event_types: ['crm.contacts.*'] };
-  const { body } = await post('', input);
-  const { body: delivery } = await post(`/${body.data.id}/test`);
-  const { id } = delivery.data;
-  const { rows } = await crm.context.pool.query(
-    `WITH ended AS (
-       UPDATE tenant_crm.webhook_deliveries SET state = 'failed', next_attempt_at = NULL
-       WHERE tenant_id = $1 AND id = $2 RETURNING tenant_id, id
-     )
-     INSERT INTO tenant_crm.webhook_attempts
-       (tenant_id, id, delivery_id, number, url, request_headers, duration_ms)
-     SELECT tenant_id, gen_random_uuid(), id, 1, 'https://example.com/hook', '{}', 1 FROM ended
-     RETURNING id`,
-    [crm.identity[tenant].id, id],
-  );
-  return { id, attemptId: rows[0].id };
+/** The parameters of the path of a delivery that has ended, and of its attempt. Each tenant has one endpoint. */
+const deliveriesOf = (crm: TestCrm) => {
+  const endpoints = new Map<string, string>();
+
+  return async (side: Tenant) => {
+    const tenant = side === 'own' ? 'acme' : 'globex';
+    const caller = crm.caller({ tenant });
+    const post = async (path: string, body: object, status: number): Promise<string> => {
+      const target = `/api/crm/webhook-endpoints${path}`;
+      const { body: created } = await crm.http.post(target).set(caller).send(body).expect(status);
+      return created.data.id;
+    };
+    const input = { url: 'https://example.com/hook', event_types: ['crm.contacts.*'] };
+    const endpoint = endpoints.get(tenant) ?? (await post('', input, 201));
+    endpoints.set(tenant, endpoint);
+    const id = await post(`/${endpoint}/test`, {}, 202);
+    const { rows } = await crm.context.pool.query(
+      `WITH ended AS (
+         UPDATE tenant_crm.webhook_deliveries SET state = 'failed', next_attempt_at = NULL
+         WHERE tenant_id = $1 AND id = $2 RETURNING tenant_id, id
+       )
+       INSERT INTO tenant_crm.webhook_attempts
+         (tenant_id, id, delivery_id, number, url, request_headers, duration_ms)
+       SELECT tenant_id, gen_random_uuid(), id, 1, 'https://example.com/hook', '{}', 1 FROM ended
+       RETURNING id`,
+      [crm.identity[tenant].id, id],
+    );
+    return { id, attemptId: rows[0].id };
+  };
 };
 
 /** What tests that are made from the OpenAPI document need to know about CRM. */
@@ -182,6 +189,7 @@ export const conformanceSubject = (
   servers: MessagingServers,
 ): Omit<Subject, 'document'> => {
   const botOf = botsOf(crm);
+  const deliveryOf = deliveriesOf(crm);
   /** No message begins a thread in the channel of the bot. */
   const messageFields = async (side: Tenant) => ({
     channel_id: (await botOf(side)).channelId,
@@ -260,7 +268,7 @@ export const conformanceSubject = (
         return { id: await messageOfBot(crm, await botOf(side)) };
       }
       if (path === '/public/links/{token}') return { token: await linkOf(crm, side) };
-      if (path.startsWith('/api/crm/webhook-deliveries/')) return webhookDelivery(crm, side);
+      if (path.startsWith('/api/crm/webhook-deliveries/')) return deliveryOf(side);
       // Every record has a first revision.
       if (path.includes('/revisions/{number}')) return { number: '1' };
       const tenant = side === 'own' ? 'acme' : 'globex';

@@ -58,7 +58,8 @@ const distinguishing = ({ columns }: Table, key: readonly string[]): string | un
       key.includes(name) && target === null && !(type === 'text' && isEnumeration),
   );
   const of = (...types: readonly string[]) => own.find(({ type }) => types.includes(type));
-  const found = own.find(({ name }) => name === 'id') ?? of(TIME, ...NUMBERS) ?? of('uuid', 'text');
+  const found =
+    own.find(({ name }) => name === 'id') ?? of(TIME, ...NUMBERS) ?? of('uuid') ?? of('text');
   return found?.name;
 };
 
@@ -160,7 +161,7 @@ const multiply = async (
   const names = columns.map((column) => column.name).join(', ');
   // Long histories of few records.
   const own = columns.some((column) => column.name === 'record_id')
-    ? `AND record_id = ANY ('{${[...popular.values()].join(',')}}'::uuid[])`
+    ? `AND (record_id IS NULL OR record_id = ANY ('{${[...popular.values()].join(',')}}'::uuid[]))`
     : '';
   await client.query(
     `WITH originals AS MATERIALIZED (

@@ -79,13 +79,16 @@ const contentOf = (
   return { content: mapped(field.streamed, (of) => ({ schema: schemaOf(of) })) };
 };
 
-/** The responses of a file route besides 200 and errors. */
-const partialResponses = (content: object): (readonly [string, object])[] => [
+/** The responses of a file route besides 200 and errors. All of them have the headers `always`. */
+const partialResponses = (
+  content: object,
+  always: readonly ResponseHeader[],
+): (readonly [string, object])[] => [
   [
     '206',
     {
       description: 'The requested range of the file',
-      headers: headersOf(206, [...fileHeaders, 'Content-Range']),
+      headers: headersOf(206, [...always, ...fileHeaders, 'Content-Range']),
       ...content,
     },
   ],
@@ -93,7 +96,7 @@ const partialResponses = (content: object): (readonly [string, object])[] => [
     '304',
     {
       description: 'The client already has this version of the file',
-      headers: headersOf(304, ['Accept-Ranges', 'Last-Modified']),
+      headers: headersOf(304, [...always, 'Accept-Ranges', 'Last-Modified']),
     },
   ],
 ];
@@ -118,7 +121,7 @@ export const responsesOf = (route: RouteEntry, context: DocumentContext): object
     ]);
     const content = contentOf(status, field, route, context);
     const described = [key, { description: description ?? 'See the body', headers, ...content }];
-    return isFile ? [described, ...partialResponses(content)] : [described];
+    return isFile ? [described, ...partialResponses(content, always)] : [described];
   });
   const own = Object.keys(route.problems ?? {}).map(Number);
   const errors = [...new Set([...statusesOf(route), ...own])].filter(

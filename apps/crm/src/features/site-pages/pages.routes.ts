@@ -59,7 +59,7 @@ export const pageRoutes = (
       resource: 'page',
       summary: 'Show the tree of pages',
       description: `Each page is followed by those below it, in their order. At most ${MAX_TREE} pages.`,
-      responses: { 200: record(shape({ pages: list(TreePage) })) },
+      responses: { 200: record(shape({ pages: list(TreePage, { max: MAX_TREE }) })) },
       handler: async ({ caller, reply }) =>
         reply(200, { data: { pages: await readTree(caller) } } as never),
     }),
