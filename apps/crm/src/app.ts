@@ -254,7 +254,13 @@ export const createApp = (
     documents: { '/docs/events.json': crmAsyncapiDocument() },
     gate: withCredentials<Caller, SystemCaller | BotCaller>(context.access.gate, [
       systemScheme(config.systemTokens),
-      botScheme((token) => authenticateBot(context.database, token)),
+      botScheme({
+        authenticate: (token) => authenticateBot(context.database, token),
+        // Without a client at identity, CRM cannot know.
+        isActive: async (tenantId) =>
+          !context.access.canAskRights ||
+          (await context.activeTenants.slugOf(tenantId)) !== undefined,
+      }),
     ]),
     limits: limitsOf(context),
     idempotency: createIdempotency(context.database, context.vault),

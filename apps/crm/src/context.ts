@@ -18,6 +18,7 @@ import {
 import { createVault, type Vault } from '@tessera/vault';
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
+import { ActiveTenants } from './absent-callers/active-tenants.ts';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, JOB_SCHEMA, migrations } from './database.ts';
 import { registerEventMetrics } from './events/event-metrics.ts';
@@ -45,6 +46,7 @@ export interface Context {
   readonly database: Database;
   readonly counters: Counters;
   readonly access: Access;
+  readonly activeTenants: ActiveTenants;
   /** Jobs that changes enqueue in their transactions; the services register their handlers. */
   readonly jobs: JobQueue;
   /** The open streams of the chat. */
@@ -145,6 +147,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     fileStore,
     outbound,
     observers,
+    activeTenants: new ActiveTenants(access, clock),
     clock,
 
     async start() {

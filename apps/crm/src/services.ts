@@ -52,7 +52,6 @@ import {
 } from './features/messaging-accounts/accounts.kind.ts';
 import { type ProjectMembers, projectMember } from './features/projects/project-members.kind.ts';
 import { type Projects, project } from './features/projects/projects.kind.ts';
-import { ActiveTenants } from './features/public-reading/active-tenants.ts';
 import { createReading, type Reading } from './features/public-reading/reading.service.ts';
 import { Sitemaps } from './features/public-reading/sitemap.ts';
 import { createSites } from './features/public-reading/sites.service.ts';
@@ -110,7 +109,7 @@ const EXPORTS_PER_CALLER = 2;
 
 /** Creates the services from the context. */
 export const createServices = (context: Context): Services => {
-  const { access, config, database, fileStore, jobs, logger, vault } = context;
+  const { access, activeTenants, config, database, fileStore, jobs, logger, vault } = context;
   const accountsOf = (channel: Channel): AccountService => {
     const kind = declareAccounts(channel, vault);
     return { kind, accounts: createRecords(kind, database) };
@@ -144,7 +143,6 @@ export const createServices = (context: Context): Services => {
   jobs.register(purgeHandler({ database, files }));
   jobs.register(messageFilePurgeHandler({ database, files }));
   jobs.register(uploadRemovalHandler({ database, files, store: fileStore }));
-  const activeTenants = new ActiveTenants(access, context.clock);
   const sites = createSites({ database, access, activeTenants });
   const documents = createDocuments({ database, files, jobs });
   jobs.register(importHandler({ database, access, logger }));

@@ -83,6 +83,29 @@ test('Every wrong token gets the same response, which says nothing about the bot
   for (const response of responses) expect(response).toEqual([response[0], first]);
 });
 
+test('The bots of a suspended tenant get that response as well, until it is active again', async () => {
+  const clock = { ahead: 0 };
+  const later = await startCrm({}, { clock: () => Date.now() + clock.ahead });
+  try {
+    const { body } = await later.http
+      .post('/api/crm/bots')
+      .set(later.caller())
+      .send({ name: 'Builds' })
+      .expect(201);
+    const tenantId = later.identity.acme.id;
+    const { text: wrong } = await ask('wrong', later).expect(401);
+    await ask(body.data.token, later).expect(200);
+    later.identity.suspend(tenantId);
+    clock.ahead += 16_000;
+    expect((await ask(body.data.token, later).expect(401)).text).toBe(wrong);
+    later.identity.suspend(tenantId, false);
+    clock.ahead += 16_000;
+    await ask(body.data.token, later).expect(200);
+  } finally {
+    await later.stop();
+  }
+});
+
 test('A bearer token does not open the webhook of bots, nor a bot token other routes', async () => {
   const { token } = await newBot();
   await crm.http.get(WEBHOOK).set(crm.caller()).expect(401);

@@ -30,19 +30,29 @@ const PUBLIC_PART = /^[a-z]{1,10}_[\w-]{22}_[\w-]{22}(?=_)/;
 export const botLimitKey = (req: Request, address: string): string =>
   `${address} ${PUBLIC_PART.exec(tokenOf(req))?.[0] ?? 'malformed'}`;
 
-/** The scheme of bot tokens; `authenticate` finds the bot of a token. */
-export const botScheme = (
-  authenticate: (
+/** What the scheme of bot tokens asks. */
+export interface BotDirectory {
+  /** The bot of a token. */
+  authenticate(
     token: string,
-  ) => Promise<{ readonly tenantId: string; readonly botId: string } | undefined>,
-): CredentialScheme<BotCaller> => ({
+  ): Promise<{ readonly tenantId: string; readonly botId: string } | undefined>;
+  /** Whether a tenant is neither suspended nor deleted. */
+  isActive(tenantId: string): Promise<boolean>;
+}
+
+/** The scheme of bot tokens. The bots of a suspended tenant get the same response as those with a wrong token. */
+export const botScheme = ({
+  authenticate,
+  isActive,
+}: BotDirectory): CredentialScheme<BotCaller> => ({
   name: BOT,
   securitySchemes: {
     botToken: { type: 'apiKey', in: 'header', name: 'X-Bot-Token' },
   },
   async authenticate(req) {
     const bot = await authenticate(tokenOf(req));
-    if (!bot) throw botTokenInvalid();
+    // Identity is only asked about the tenants of genuine tokens.
+    if (!bot || !(await isActive(bot.tenantId))) throw botTokenInvalid();
     return new BotCaller(bot);
   },
 });

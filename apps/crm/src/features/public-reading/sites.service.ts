@@ -1,9 +1,9 @@
 import { type HttpError, notFound } from '@tessera/http-kit';
 import { clientNotConfigured, type ResourceServer } from '@tessera/resource-server';
+import type { ActiveTenants } from '../../absent-callers/active-tenants.ts';
 import type { Database, TenantDb } from '../../database.ts';
 import type { Settings } from '../settings/settings.schema.ts';
 import { readSettings } from '../settings/settings.service.ts';
-import type { ActiveTenants } from './active-tenants.ts';
 import { tenantsWithSlug } from './sites.repository.ts';
 
 /** A tenant whose published content everybody may read. */

@@ -1,7 +1,7 @@
 import { under } from '@tessera/http-kit';
+import { ActiveTenants } from '../../absent-callers/active-tenants.ts';
 import { startCrm, type TestCrm } from '../../testing/crm.ts';
 import { publicSite, type TestSite } from '../../testing/public-site.ts';
-import { ActiveTenants } from './active-tenants.ts';
 import type { Reading } from './reading.service.ts';
 import { Sitemaps } from './sitemap.ts';
 import { createSites } from './sites.service.ts';

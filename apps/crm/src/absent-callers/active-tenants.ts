@@ -2,7 +2,7 @@ import type { ResourceServer } from '@tessera/resource-server';
 
 /** How long an answer of identity is used, in milliseconds. An event about the tenant ends it earlier. */
 const FRESH_MS = 15_000;
-/** How long the sites of tenants that were active stay available while identity is not. */
+/** How long tenants that were active count as active while identity is not available. */
 const OUTAGE_MS = 10 * 60_000;
 /** Milliseconds between two attempts during an outage. */
 const RETRY_MS = 5000;
@@ -18,8 +18,9 @@ interface Known {
 type Access = Pick<ResourceServer, 'onEvent' | 'tenantOf'>;
 
 /**
- * Which tenants are active, as identity says. Public reading has many requests and no caller, so answers are cached
- * for some seconds even if no events are received, and a short outage of identity does not end it.
+ * Which tenants are active, as identity says. For requests without a caller of identity, such as those of bots and of
+ * public reading: there can be many, so answers are cached for some seconds even if no events are received, and a short
+ * outage of identity does not end the access.
  */
 export class ActiveTenants {
   readonly #access: Access;
