@@ -9,6 +9,7 @@ import { type Stack, startStack, throwawaySettings, until } from '@tessera/local
 import pg from 'pg';
 import { recordKinds } from './records.ts';
 import { seededTables } from './seed.ts';
+import { sharedTables } from './shared-records.ts';
 
 const PASSWORD = 'Correct-horse-1';
 const cli = fileURLToPath(new URL('./cli.ts', import.meta.url));
@@ -128,7 +129,8 @@ const forget = async (seed: number): Promise<void> => {
   for (const { id } of rows) {
     await identity.query('DELETE FROM identity.tenants WHERE id = $1', [id]);
     // Records before those that they refer to.
-    for (const { table } of Object.values(recordKinds).reverse()) {
+    const tables = [...Object.values(recordKinds).map(({ table }) => table), ...sharedTables];
+    for (const table of tables.reverse()) {
       await crm.query(`DELETE FROM tenant_crm.${table} WHERE tenant_id = $1`, [id]);
     }
   }
