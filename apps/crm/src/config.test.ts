@@ -38,6 +38,7 @@ test('few settings are required', () => {
       link: 120,
       public: 300,
       publicTenant: 6000,
+      publicXml: 60,
       bot: 120,
     },
   });
