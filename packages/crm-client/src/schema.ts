@@ -22724,6 +22724,7 @@ export interface operations {
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
                 status?: "visible" | "pending" | "hidden";
+                /** @description Only visible comments of this user */
                 user_id?: string;
                 thread_id?: string;
                 /** @description Only replies, or only comments that begin a thread */

@@ -5,7 +5,7 @@ import { isServable } from '../files/scan-status.ts';
 import { findDocumentFile } from './cover-images.repository.ts';
 
 /** The types that browsers show as an image and that cannot contain scripts. */
-const IMAGES: ReadonlySet<string> = new Set([
+export const COVER_TYPES: ReadonlySet<string> = new Set([
   'image/avif',
   'image/gif',
   'image/jpeg',
@@ -24,7 +24,7 @@ export const openCover = async (
   documentId: string | null,
 ): Promise<ServedFile | undefined> => {
   const found = documentId === null ? undefined : await findDocumentFile(db, documentId);
-  if (!found || !IMAGES.has(found.type)) return undefined;
+  if (!found || !COVER_TYPES.has(found.type)) return undefined;
   if (!isServable(await files.scanStatus(db, found.content_id))) return undefined;
   return {
     type: found.type,

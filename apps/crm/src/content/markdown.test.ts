@@ -40,6 +40,24 @@ test('Elements that are nested too deeply are refused', () => {
   expect(html('>'.repeat(100_000))).toMatch(/^(<blockquote>\s*){1,20}/);
 });
 
+test('A body that multiplies while it is parsed is refused', () => {
+  const open = Array.from({ length: 5000 }, (_, n) => `<b a=${n}>`).join('');
+  expect(() => html(`<p>${open}${'<p>x'.repeat(13_000)}`)).toThrow(
+    expect.objectContaining({ status: 422, errors: { body: [expect.stringContaining('50,000')] } }),
+  );
+});
+
+test('A long run of blanks is text like any other', () => {
+  expect(renderMarkdown(`a${' '.repeat(99_998)}b`).word_count).toBe(2);
+});
+
+test('The sources of quotes and descriptions run nothing', () => {
+  expect(html('<blockquote cite="javascript:alert(1)">a</blockquote>')).not.toContain('javascript');
+  expect(html('<img src="https://a.b/c" longdesc="javascript:alert(1)">')).not.toContain(
+    'javascript',
+  );
+});
+
 const ELEMENTS = new Set(
   'a b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img ins kbd li ol p picture pre q rp rt ruby s samp section source span strike strong sub summary sup table tbody td tfoot th thead tr tt ul var'.split(
     ' ',

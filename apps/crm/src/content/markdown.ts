@@ -1,10 +1,11 @@
 import { invalidField } from '@tessera/http-kit';
 import type { Element, Root } from 'hast';
-import { fromHtml } from 'hast-util-from-html';
+import { fromParse5 } from 'hast-util-from-parse5';
 import { defaultSchema, type Schema, sanitize } from 'hast-util-sanitize';
 import { toHtml } from 'hast-util-to-html';
 import { toString as textOf } from 'hast-util-to-string';
 import markdownIt from 'markdown-it';
+import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parseFragment } from 'parse5';
 import { visit } from 'unist-util-visit';
 import { slugOf } from './slugs.ts';
 
@@ -28,7 +29,11 @@ const schema: Schema = {
   tagNames: (defaultSchema.tagNames ?? []).filter((name) => name !== 'input'),
   // Ids are those of headings, which are added afterwards.
   attributes: { ...defaultSchema.attributes, '*': ['lang', 'dir', 'title'] },
-  protocols: { href: ['http', 'https', 'mailto', 'tel'], src: ['http', 'https'] },
+  protocols: {
+    ...defaultSchema.protocols,
+    href: ['http', 'https', 'mailto', 'tel'],
+    src: ['http', 'https'],
+  },
 };
 
 const isHeading = ({ tagName }: Element): boolean => /^h[1-6]$/.test(tagName);
@@ -59,10 +64,34 @@ const plainText = (tree: Root): string => {
     if (node.type === 'text') parts.push(node.value);
     else if (node.type === 'element' && !INLINE.test(node.tagName)) parts.push('\n');
   });
-  return parts
-    .join('')
-    .replace(/\s*\n\s*/g, '\n')
-    .trim();
+  const lines = parts.join('').split('\n');
+  return lines
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .join('\n');
+};
+
+/**
+ * HTML parses to many more elements than it has tags: an element such as `<b>` that is not closed is repeated in each
+ * paragraph after it.
+ */
+const MAX_ELEMENTS = 50_000;
+
+/** HTML as browsers parse it; 422 if it has more than `MAX_ELEMENTS` elements. */
+const parseHtml = (html: string): Root => {
+  let count = 0;
+  const treeAdapter: typeof defaultTreeAdapter = {
+    ...defaultTreeAdapter,
+    createElement(...element): DefaultTreeAdapterTypes.Element {
+      count += 1;
+      if (count > MAX_ELEMENTS) {
+        const most = MAX_ELEMENTS.toLocaleString('en');
+        throw invalidField('body', `body must not have more than ${most} HTML elements`);
+      }
+      return defaultTreeAdapter.createElement(...element);
+    },
+  };
+  return fromParse5(parseFragment(html, { treeAdapter, scriptingEnabled: false })) as Root;
 };
 
 /**
@@ -70,8 +99,7 @@ const plainText = (tree: Root): string => {
  * only elements and attributes on a list are kept.
  */
 const render = (source: string): RenderedBody => {
-  const html = fromHtml(markdown.render(source), { fragment: true });
-  const tree = sanitize(html, schema) as Root;
+  const tree = sanitize(parseHtml(markdown.render(source)), schema) as Root;
   complete(tree);
   const body_text = plainText(tree);
   const words = body_text.split(/\s+/u).filter(Boolean);

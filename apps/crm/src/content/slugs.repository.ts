@@ -28,7 +28,8 @@ export const takenSlugs = async (
   const rows = await db.query<{ slug: string }>(sql`
     SELECT slug FROM ${raw(`tenant_crm.${table}`)}
     WHERE tenant_id = ${db.tenantId}::uuid AND language = ${language}
-      AND slug >= ${slug} AND slug < ${`${slug}.`} AND deleted_at IS NULL AND id <> ${id}::uuid`);
+      AND slug >= ${slug} AND slug < ${`${slug}.`} AND deleted_at IS NULL AND id <> ${id}::uuid
+      AND substr(slug, ${slug.length + 1}::int) ~ '^(-[0-9]+)?$'`);
   return new Set(rows.map((row) => row.slug));
 };
 

@@ -1,4 +1,5 @@
 import { HttpError, invalidField } from '@tessera/http-kit';
+import { COVER_TYPES } from '../../content/cover-images.ts';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { createRecords } from '../../records/records.ts';
@@ -17,8 +18,8 @@ export const requireCover = async (
         throw error;
       })
     : undefined;
-  if (found?.answer.type.startsWith('image/')) return;
+  if (found && COVER_TYPES.has(found.answer.type)) return;
   const message =
-    'cover_document_id must be the id of a document that you see and that is an image';
+    'cover_document_id must be the id of a document that you see and that is an AVIF, GIF, JPEG, PNG or WebP image';
   throw invalidField('cover_document_id', message);
 };

@@ -18,6 +18,14 @@ const isReply: Filter<boolean, 'thread_id'> = {
   condition: (column, isWanted) => (isWanted ? sql`${column} IS NOT NULL` : sql`${column} IS NULL`),
 };
 
+/** Comments that everybody sees: the author of any other must not be found out. */
+const byUser: Filter<string, 'user_id'> = {
+  column: 'user_id',
+  field: described(uuid(), 'Only visible comments of this user'),
+  condition: (column, userId) =>
+    sql`${column} = ${userId}::uuid AND status = 'visible' AND deleted_at IS NULL`,
+};
+
 // Not in the history, which has the body.
 const hiddenColumns = { body_html: hidden<string>() };
 
@@ -46,7 +54,7 @@ export const comment = declareKind({
   defaultSort: 'created_at',
   filters: {
     status: equals('status', oneOf(...commentStates)),
-    user_id: equals('user_id', uuid()),
+    user_id: byUser,
     thread_id: equals('thread_id', uuid()),
     is_reply: isReply,
   },

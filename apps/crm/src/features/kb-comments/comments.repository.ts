@@ -39,12 +39,13 @@ export const findAuthor = async (db: TenantDb, commentId: string): Promise<Autho
   return found;
 };
 
-/** The user who deleted a comment; null if a client did. */
-export const deletedBy = async (db: TenantDb, commentId: string): Promise<string | null> => {
-  const [last] = await db.query<{ user_id: string | null }>(sql`
-    SELECT user_id FROM tenant_crm.record_changes
+/** Who deleted a comment the last time; undefined if nobody did. */
+export const deletedBy = async (db: TenantDb, commentId: string): Promise<Author | undefined> => {
+  const [last] = await db.query<Author>(sql`
+    SELECT CASE WHEN user_id IS NULL THEN 'client' ELSE 'user' END AS author_type, user_id, client_id
+    FROM tenant_crm.record_changes
     WHERE tenant_id = ${db.tenantId}::uuid AND table_name = 'kb_article_comments'
-      AND record_id = ${commentId}::uuid
-    ORDER BY changed_at DESC, version DESC LIMIT 1`);
-  return last?.user_id ?? null;
+      AND record_id = ${commentId}::uuid AND action = 'delete'
+    ORDER BY version DESC LIMIT 1`);
+  return last;
 };

@@ -71,8 +71,8 @@ export const checkDeletion = (context: RowContext): void => {
 /** Authors restore what they have deleted themselves; moderators restore every comment. */
 export const checkRestoration = async (context: RowContext): Promise<void> => {
   const { caller, db, row } = context;
-  const isOwn = isAuthor(caller, row) && (await deletedBy(db, row.id)) === caller.userUuid;
-  if (!isOwn) requireModerator(context);
+  const deleter = isAuthor(caller, row) ? await deletedBy(db, row.id) : undefined;
+  if (!deleter || !isAuthor(caller, deleter)) requireModerator(context);
 };
 
 const moderated = (caller: Caller, status: CommentState['status']) => {

@@ -15,7 +15,13 @@ import { isAuthor, maySee } from './comments.visibility.ts';
 
 type Answer = AnswerOf<typeof comment>;
 
-const nothing = { body: null, body_html: null, user_id: null, client_id: null };
+const nothing = {
+  body: null,
+  body_html: null,
+  user_id: null,
+  client_id: null,
+  moderated_by: null,
+};
 
 /** The place of a comment that the caller may not read. */
 const masked = (caller: Caller, answer: Answer): Answer =>

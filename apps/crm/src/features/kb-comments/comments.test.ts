@@ -249,4 +249,19 @@ describe('Moderation', () => {
     await post(`${path}/unhide`).expect(200);
     expect(await bodiesIn(`${of}/comments`, bob.headers)).toEqual(['Still rude', 'An answer']);
   });
+
+  test('does not reveal the author of a hidden comment by the filter for users', async () => {
+    const of = await article();
+    const [ada, eve] = [reader(), reader()];
+    const { path } = await comment(of, {}, ada.headers);
+    await comment(of, { parent_id: path.split('/').at(-1) });
+    const by = `${of}/comments?user_id=${ada.id}`;
+    expect(await bodiesIn(by, eve.headers)).toEqual(['Good']);
+    await post(`${path}/hide`).expect(200);
+    expect(await bodiesIn(by, eve.headers)).toEqual([]);
+    expect((await get(`${of}/comments`, eve.headers)).body.data).toMatchObject([
+      { user_id: null, moderated_by: null },
+      { body: 'Good' },
+    ]);
+  });
 });

@@ -96,6 +96,17 @@ export const hasChildren = async (db: TenantDb, id: string): Promise<boolean> =>
   return rows.length > 0;
 };
 
+/** The ids of the pages below a page that are published, or will be. */
+export const publicationsBelow = async (db: TenantDb, id: string): Promise<string[]> => {
+  const rows = await db.query<{ id: string }>(sql`
+    WITH RECURSIVE ${subtreeOf(db, 'pages', id)}
+    SELECT id FROM tenant_crm.pages
+    WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL AND id <> ${id}::uuid
+      AND status IN ('published', 'scheduled') AND id IN (SELECT tree.id FROM tree)
+    ORDER BY id`);
+  return rows.map((row) => row.id);
+};
+
 /** Deletes the pages below a page, so that restoring the page restores them as well. */
 export const deleteBelow = async (db: TenantDb, id: string, actor: Actor): Promise<void> => {
   const now = new Date();

@@ -1,10 +1,17 @@
+import { unpublishAction } from '../../content/publishing/publishing.routes.ts';
 import type { Database } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
 import { lockedRecords } from '../../records/locked-records.ts';
 import { createRecords } from '../../records/records.ts';
 import { type Pages, page } from './pages.kind.ts';
-import { deleteBelow, lockPages, readPages, type TreeRow } from './pages.repository.ts';
+import {
+  deleteBelow,
+  lockPages,
+  publicationsBelow,
+  readPages,
+  type TreeRow,
+} from './pages.repository.ts';
 
 /** A page in the tree, and on which level it is. */
 export interface TreePage extends TreeRow {
@@ -48,6 +55,7 @@ const arrange = (rows: readonly TreeRow[]): TreePage[] => {
 };
 
 export const createPages = (database: Pick<Database, 'forTenant' | 'transaction'>): PageService => {
+  const unpublish = unpublishAction({ table: 'pages', resource: 'pages' });
   const pages = lockedRecords(createRecords(page, database), database, lockPages);
   return {
     pages,
@@ -61,6 +69,10 @@ export const createPages = (database: Pick<Database, 'forTenant' | 'transaction'
         await lockPages(db);
         if (force) {
           await pages.get(caller, id);
+          // Restored pages are drafts, and the activity log says what is no longer public.
+          for (const published of await publicationsBelow(db, id)) {
+            await pages.act(caller, published, unpublish, {}, undefined);
+          }
           await deleteBelow(db, id, actorOf(caller));
         }
         await pages.delete(caller, id, versions);

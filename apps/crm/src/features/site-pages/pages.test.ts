@@ -70,3 +70,21 @@ test('A page with pages below it is deleted only by force, and restored with the
   await post(`${path}/${a}/restore`).expect(200);
   expect(await tree()).toEqual(['A', '-B', '--C']);
 });
+
+test('Pages that are deleted with the one above are no longer published or scheduled, and are restored as drafts', async () => {
+  const a = await page('A');
+  const [published, scheduled] = [await page('B', a), await page('C', a)];
+  await post(`${path}/${published}/publish`, {}).expect(200);
+  await post(`${path}/${scheduled}/publish`, { publish_at: '2090-01-01T00:00:00Z' }).expect(200);
+  await remove(`${path}/${a}?force=true`).expect(204);
+  await post(`${path}/${a}/restore`).expect(200);
+  for (const [id, action] of [
+    [published, 'unpublished'],
+    [scheduled, 'unscheduled'],
+  ] as const) {
+    const { body } = await get(`${path}/${id}`).expect(200);
+    expect(body.data).toMatchObject({ status: 'draft', published_at: null, scheduled_at: null });
+    const { body: activity } = await get(`/api/crm/activity?resource_id=${id}&action=${action}`);
+    expect(activity.meta.total).toBe(1);
+  }
+});
