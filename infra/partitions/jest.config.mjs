@@ -22,11 +22,5 @@ export default {
     '/imports/killed\\.test\\.ts$',
     '/documents/uploads/uploads\\.replicas\\.test\\.ts$',
     '/tasks/reorder-concurrency\\.test\\.ts$',
-    // The emulation drops the functions that return rows of the outbox, and without row-level security the setting that
-    // switches the events of a broker on is not accepted. tables/citus.test.ts covers how the outbox is filled.
-    '/features/webhooks/',
-    '/public-reading/sites\\.test\\.ts$',
-    '/imports/sender-access\\.test\\.ts$',
-    '/chat/streams/streams-access\\.test\\.ts$',
   ],
 };

@@ -8,7 +8,8 @@ export const onPartitions = process.env.TEST_CRM_TABLES === 'partitioned';
 
 /**
  * Emulates `distribute` of Citus with hash partitions: replaces an empty table by one of the same name that is
- * partitioned by tenant, with the same keys, indexes, triggers, policies and privileges.
+ * partitioned by tenant, with the same keys, indexes, triggers, policies and privileges. Functions that return its rows
+ * are made again.
  */
 const DISTRIBUTE = `
 CREATE OR REPLACE FUNCTION tenant_crm.distribute(distributed regclass) RETURNS void LANGUAGE plpgsql
@@ -52,6 +53,14 @@ DECLARE
     SELECT format('GRANT %s ON %s TO %s', privilege_type, distributed,
       CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END)
     FROM pg_class, aclexplode(relacl) WHERE oid = distributed
+  ) || ARRAY(
+    SELECT pg_get_functiondef(proc.oid)
+    FROM pg_proc AS proc JOIN pg_class AS own ON own.reltype = proc.prorettype WHERE own.oid = distributed
+  ) || ARRAY(
+    SELECT format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', proc.oid::regprocedure)
+    FROM pg_proc AS proc JOIN pg_class AS own ON own.reltype = proc.prorettype
+    WHERE own.oid = distributed AND proc.proacl IS NOT NULL
+      AND NOT EXISTS (SELECT FROM aclexplode(proc.proacl) WHERE grantee = 0)
   ) || ARRAY(
     -- For the view, which goes with the former table.
     SELECT format('SELECT tenant_crm.protect(%L)', distributed) FROM pg_class

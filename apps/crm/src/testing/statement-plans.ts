@@ -44,7 +44,10 @@ interface Connection {
 
 /** They let PostgreSQL keep plans. */
 const PREAMBLES: ReadonlySet<string> = new Set(['plan_once', 'keep_plans']);
-const KEEP_PLANS = /; SELECT set_config\('plan_cache_mode', 'auto', true\)/;
+const KEEP_PLANS = "set_config('plan_cache_mode', 'auto', true)";
+const PLAN_FOR_VALUES = "set_config('plan_cache_mode', 'force_custom_plan', true)";
+/** What triggers need to know; it has nothing to do with plans. */
+const SERVICE_SETTINGS = /set_config\('tessera\.[^)]*\)/g;
 
 /**
  * Has statements that are planned once (`QueryOptions.planOnce`) planned for their values, as all others: a plan
@@ -56,7 +59,10 @@ const planForValues = (client: PoolClient): void => {
   connection.parse = (statement) =>
     parse(
       PREAMBLES.has(statement.name ?? '')
-        ? { name: statement.name ?? '', text: 'SELECT' }
+        ? {
+            name: statement.name ?? '',
+            text: `SELECT ${(statement.text.match(SERVICE_SETTINGS) ?? []).join(', ')}`,
+          }
         : statement,
     );
 };
@@ -103,7 +109,7 @@ export class StatementPlans {
       const [config, ...rest] = args;
       isOfService = typeof config === 'object' && config !== null && 'name' in config;
       if (typeof config !== 'string') return query.apply(client, args);
-      return query.apply(client, [config.replace(KEEP_PLANS, ''), ...rest]);
+      return query.apply(client, [config.replace(KEEP_PLANS, PLAN_FOR_VALUES), ...rest]);
     };
     client.query = watched as PoolClient['query'];
     client.on('notice', ({ message }) => {
