@@ -1,6 +1,7 @@
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Actor } from '../../records/actor.ts';
+import { createRankedGaps } from '../../records/ranked-gaps.ts';
 import { recordChanges } from '../../records/record-changes.ts';
 import { lockUntilEnd } from '../../records/transaction-lock.ts';
 import { subtreeOf } from '../../records/trees.ts';
@@ -10,76 +11,18 @@ const { sql } = Prisma;
 /** Locks the tree of a tenant's pages until the transaction ends. */
 export const lockPages = (db: TenantDb): Promise<void> => lockUntilEnd(db, `pages ${db.tenantId}`);
 
-/** Free space below a page: between two positions, or open where there is null. */
-export interface Gap {
-  readonly after: string | null;
-  readonly before: string | null;
-}
-
 const below = ({ tenantId }: TenantDb, parentId: string | null): Prisma.Sql => {
   const parent = parentId === null ? sql`IS NULL` : sql`= ${parentId}::uuid`;
   return sql`tenant_id = ${tenantId}::uuid AND parent_id ${parent} AND deleted_at IS NULL`;
 };
 
-const positionAtEdge = async (
-  db: TenantDb,
-  parentId: string | null,
-  condition: Prisma.Sql,
-  edge: 'first' | 'last',
-): Promise<string | null> => {
-  const order = edge === 'first' ? sql`parent_id, position` : sql`parent_id DESC, position DESC`;
-  const [row] = await db.query<{ position: string }>(sql`
-    SELECT position FROM tenant_crm.pages WHERE ${below(db, parentId)} AND ${condition}
-    ORDER BY ${order} LIMIT 1`);
-  return row?.position ?? null;
-};
-
-/** The space after all pages below a page. */
-export const gapAtEnd = async (
-  db: TenantDb,
-  parentId: string | null,
-  movedId: string,
-): Promise<Gap> => ({
-  after: await positionAtEdge(db, parentId, sql`id <> ${movedId}::uuid`, 'last'),
-  before: null,
+/** The free space below a page; null is the root. */
+export const pageGaps = createRankedGaps<string | null>({
+  table: 'pages',
+  rank: 'position',
+  nullable: 'parent_id',
+  within: below,
 });
-
-/** The space directly before or after a page; undefined if there is no such page below the parent. */
-export const gapBeside = async (
-  db: TenantDb,
-  parentId: string | null,
-  {
-    side,
-    neighbourId,
-    movedId,
-  }: { side: 'before' | 'after'; neighbourId: string; movedId: string },
-): Promise<Gap | undefined> => {
-  const others = sql`id <> ${movedId}::uuid`;
-  const [neighbour] = await db.query<{ position: string }>(sql`
-    SELECT position FROM tenant_crm.pages
-    WHERE ${below(db, parentId)} AND id = ${neighbourId}::uuid AND ${others}`);
-  if (!neighbour) return undefined;
-  const { position } = neighbour;
-  return side === 'after'
-    ? {
-        after: position,
-        before: await positionAtEdge(
-          db,
-          parentId,
-          sql`${others} AND position > ${position}`,
-          'first',
-        ),
-      }
-    : {
-        after: await positionAtEdge(
-          db,
-          parentId,
-          sql`${others} AND position < ${position}`,
-          'last',
-        ),
-        before: position,
-      };
-};
 
 /** Whether a page exists and is not deleted; null, the root, always does. */
 export const isLivePage = async (db: TenantDb, id: string | null): Promise<boolean> => {

@@ -5,7 +5,7 @@ import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
 import { heightOf, isWithin, levelOf } from '../../records/trees.ts';
-import { gapAtEnd, gapBeside, hasChildren, isLivePage, restoreBelow } from './pages.repository.ts';
+import { hasChildren, isLivePage, pageGaps, restoreBelow } from './pages.repository.ts';
 
 /** How many levels of pages there can be. */
 export const MAX_LEVELS = 10;
@@ -60,7 +60,7 @@ export const placeNewPage = async (
   { db, id }: Context & { readonly id: string },
 ): Promise<{ readonly position: string }> => {
   await requireParent(db, parentId, 1);
-  const { after, before } = await gapAtEnd(db, parentId, id);
+  const { after, before } = await pageGaps.atEnd(db, parentId, id);
   return { position: generateKeyBetween(after, before) };
 };
 
@@ -71,7 +71,7 @@ export const placeUpdatedPage = async (
 ): Promise<{ readonly position?: string }> => {
   if (parentId === undefined || parentId === row.parent_id) return {};
   await requireMovable(db, row.id, parentId);
-  const { after, before } = await gapAtEnd(db, parentId, row.id);
+  const { after, before } = await pageGaps.atEnd(db, parentId, row.id);
   return { position: generateKeyBetween(after, before) };
 };
 
@@ -87,8 +87,8 @@ export const movePage = async ({ db, row, body }: PageContext & { readonly body:
   const neighbourId = beforeId ?? afterId;
   const gap =
     neighbourId == null
-      ? await gapAtEnd(db, parent_id, row.id)
-      : await gapBeside(db, parent_id, { side, neighbourId, movedId: row.id });
+      ? await pageGaps.atEnd(db, parent_id, row.id)
+      : await pageGaps.beside(db, parent_id, { side, neighbourId, movedId: row.id });
   if (!gap) throw invalidField(field, `${field} must be the id of another page below the parent`);
   const { after, before } = gap;
   const isThere =
@@ -109,7 +109,7 @@ export const placeRestoredPage = async ({ db, row }: PageContext) => {
   if (!(await isLivePage(db, row.parent_id))) {
     throw new HttpError(409, 'conflict', 'The page above is deleted: restore it first.');
   }
-  const { after, before } = await gapAtEnd(db, row.parent_id, row.id);
+  const { after, before } = await pageGaps.atEnd(db, row.parent_id, row.id);
   return { position: generateKeyBetween(after, before), deleted_with: null };
 };
 

@@ -3,14 +3,7 @@ import { HttpError, invalidField, type Logger } from '@tessera/http-kit';
 import type { Caller } from '../../http.ts';
 import type { ActionRule, Records, Versioned } from '../../records/records.ts';
 import type { TenantSource } from '../../records/scope.ts';
-import {
-  type Column,
-  gapAtEnd,
-  gapBeside,
-  isWithin,
-  lockColumn,
-  rankWithin,
-} from './board-column.ts';
+import { type Column, columnGaps, isWithin, lockColumn, rankWithin } from './board-column.ts';
 import { shortenRanks } from './shorten-ranks.ts';
 import type { TaskTypes } from './tasks.kind.ts';
 import { checkChange, completion } from './tasks.rules.ts';
@@ -31,8 +24,8 @@ const gapFor = async (
     beforeId != null
       ? (['before_id', 'before', beforeId] as const)
       : (['after_id', 'after', afterId] as const);
-  if (neighbourId == null) return gapAtEnd(db, column, row.id);
-  const gap = await gapBeside(db, column, { side, neighbourId, movedId: row.id });
+  if (neighbourId == null) return columnGaps.atEnd(db, column, row.id);
+  const gap = await columnGaps.beside(db, column, { side, neighbourId, movedId: row.id });
   if (!gap) {
     throw invalidField(
       field,

@@ -2,7 +2,7 @@ import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { followMerges } from '../contacts/merged-contacts.ts';
 import { requireContributor } from '../projects/projects.roles.ts';
-import { gapAtEnd, gapBehind, isTaken, lockColumn, rankWithin } from './board-column.ts';
+import { columnGaps, lockColumn, rankWithin } from './board-column.ts';
 import type { Status } from './tasks.schema.ts';
 
 interface Context {
@@ -56,7 +56,7 @@ export const placeNew = async (
   const column = { projectId, status };
   await lockColumn(db, column);
   return {
-    rank: rankWithin(await gapAtEnd(db, column, id)),
+    rank: rankWithin(await columnGaps.atEnd(db, column, id)),
     creator_id: caller.userUuid,
     creator_client_id: caller.userUuid === null ? caller.principal.id : null,
     completed_at: status === 'done' ? new Date() : null,
@@ -76,7 +76,7 @@ export const placeUpdated = async (
   if (!isMoved && status === row.status) return {};
   const column = { projectId, status };
   await lockColumn(db, column);
-  const rank = rankWithin(await gapAtEnd(db, column, row.id));
+  const rank = rankWithin(await columnGaps.atEnd(db, column, row.id));
   const { completed_at: completedAt = row.completed_at } = completion(row, status);
   return { rank, completed_at: completedAt };
 };
@@ -93,6 +93,6 @@ export const placeRestored = async (
   const contact_id = await followMerges(db, 'tasks', row);
   const column = { projectId: row.project_id, status: row.status };
   await lockColumn(db, column);
-  if (!(await isTaken(db, column, row.rank))) return { contact_id };
-  return { contact_id, rank: rankWithin(await gapBehind(db, column, row.rank)) };
+  if (!(await columnGaps.isTaken(db, column, row.rank))) return { contact_id };
+  return { contact_id, rank: rankWithin(await columnGaps.behind(db, column, row.rank)) };
 };
