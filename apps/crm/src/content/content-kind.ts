@@ -6,7 +6,7 @@ import type { RecordChange, Rules } from '../records/rules.ts';
 import { composeFollow, composeRules, type Follow } from './compose-rules.ts';
 import { contentShapes, contentStatus, slug } from './content.schema.ts';
 import { contentRules, followSlug, type RuledContent } from './content-rules.ts';
-import type { ContentTypes } from './content-types.ts';
+import type { ContentShapes, ContentTypes } from './content-types.ts';
 import { publicationRules } from './publishing/publishing.rules.ts';
 
 /** The declaration of one kind of content. */
@@ -34,7 +34,7 @@ export interface ContentDeclaration<Input extends Fields, Answer extends Fields,
 export type ContentKind<T extends ContentTypes = ContentTypes> = Kind<T> & {
   readonly table: RuledContent['table'];
   /** The body of `POST .../translations`. */
-  readonly translation: ReturnType<typeof contentShapes>['translation'];
+  readonly translation: ContentShapes['translation'];
   readonly schema: string;
   readonly resource: RecordResource;
 };
@@ -47,8 +47,7 @@ export const contentKind = <Input extends Fields, Answer extends Fields, Hidden 
   declaration: ContentDeclaration<Input, Answer, Hidden>,
 ): ContentKind<ContentTypes<Out<Shape<Input>>, Out<Shape<Answer>>, Hidden>> => {
   const { table, name, permissions, schema, links, input, answer } = declaration;
-  const shapes = contentShapes(schema, { input: {}, answer: {} });
-  const all = contentShapes(schema, { input, answer }) as unknown as typeof shapes;
+  const all = contentShapes(schema, { input, answer }) as unknown as ContentShapes;
   const rules = declaration.rules as unknown as Rules<ContentTypes> | undefined;
   const follow = declaration.follow as unknown as Follow<ContentTypes> | undefined;
   const kind = declareKind({

@@ -9,12 +9,13 @@ import type { contentShapes } from './content.schema.ts';
 export type ContentTable = 'kb_articles' | 'blog_posts' | 'pages';
 
 type None = Record<never, never>;
-type Shapes = ReturnType<typeof contentShapes<None, None>>;
+/** The schemas that every kind of content has. */
+export type ContentShapes = ReturnType<typeof contentShapes<None, None>>;
 
-export type ContentInput = Out<Shapes['create']>;
-export type ContentUpdate = Out<Shapes['update']>;
-export type ContentAnswer = Out<Shapes['answer']>;
-export type ContentTranslation = Out<Shapes['translation']>;
+export type ContentInput = Out<ContentShapes['create']>;
+export type ContentUpdate = Out<ContentShapes['update']>;
+export type ContentAnswer = Out<ContentShapes['answer']>;
+export type ContentTranslation = Out<ContentShapes['translation']>;
 
 /** Columns that responses do not show. */
 export interface HiddenContent {

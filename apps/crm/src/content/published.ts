@@ -15,19 +15,8 @@ export interface PublicationState {
   readonly scheduled_at: Date | null;
 }
 
-/** Whether everybody may read a record at the time `now`. `publishedCondition` says the same in SQL. */
-export const isPublished = (
-  {
-    status,
-    published_at,
-    deleted_at,
-  }: Pick<PublicationState, 'status' | 'published_at'> & { readonly deleted_at: Date | null },
-  now: Date = new Date(),
-): boolean =>
-  status === 'published' && deleted_at === null && published_at !== null && published_at <= now;
-
 /**
- * The same as an SQL condition, by the clock of the database. `alias` is the name by which the statement calls the
+ * Whether everybody may read a record, as an SQL condition by the clock of the database. `alias` is the name by which the statement calls the
  * table; the condition does not mention the tenant.
  */
 export const publishedCondition = (alias?: string): Prisma.Sql => {

@@ -15,6 +15,7 @@ import {
   databaseTime,
   deleteScheduled,
   findScheduled,
+  type ScheduledPublication,
   storeScheduled,
 } from './publications.repository.ts';
 
@@ -112,10 +113,13 @@ export const publishingRules = (kind: Publishable) => {
     return { status: 'scheduled', published_at: null, scheduled_at: publishAt };
   };
 
-  /** Whether the publication with this id still waits. */
-  const isWaiting = async ({ db, row }: RuleContext, scheduleId: string): Promise<boolean> => {
-    if (row.status !== 'scheduled') return false;
-    return (await findScheduled(db, row.id))?.schedule_id === scheduleId;
+  /** The publication with this id, if it still waits. */
+  const findWaiting = async (
+    { db, row }: RuleContext,
+    scheduleId: string,
+  ): Promise<ScheduledPublication | undefined> => {
+    const found = row.status === 'scheduled' ? await findScheduled(db, row.id) : undefined;
+    return found?.schedule_id === scheduleId ? found : undefined;
   };
 
   return {
@@ -142,7 +146,7 @@ export const publishingRules = (kind: Publishable) => {
     publishScheduled:
       (scheduleId: string) =>
       async (context: RuleContext): Promise<StateChange> => {
-        if (!(await isWaiting(context, scheduleId))) return {};
+        if (!(await findWaiting(context, scheduleId))) return {};
         const { scheduled_at } = context.row;
         return publishNow(context, await databaseTime(context.db), { scheduled_at });
       },
@@ -151,15 +155,15 @@ export const publishingRules = (kind: Publishable) => {
     drop:
       (scheduleId: string, reason: DropReason) =>
       async (context: RuleContext): Promise<StateChange> => {
-        if (!(await isWaiting(context, scheduleId))) return {};
+        const scheduled = await findWaiting(context, scheduleId);
+        if (!scheduled) return {};
         const { db, row } = context;
-        const scheduled = await findScheduled(db, row.id);
         await deleteScheduled(db, row.id);
         await logOf(context, 'publication_dropped', {
           reason,
           scheduled_at: row.scheduled_at,
-          scheduled_by: scheduled?.principal.id,
-          impersonator_id: scheduled?.principal.impersonator_id,
+          scheduled_by: scheduled.principal.id,
+          impersonator_id: scheduled.principal.impersonator_id,
         });
         return draft;
       },
@@ -196,18 +200,13 @@ export const publishingRules = (kind: Publishable) => {
     },
 
     /** A deleted record that was published or scheduled comes back as a draft. */
-    restore: ({ row }: Pick<RuleContext, 'row'>): StateChange =>
+    restore: async ({ row }: Pick<RuleContext, 'row'>): Promise<StateChange> =>
       row.status === 'published' || row.status === 'scheduled' ? draft : {},
   };
 };
 
 /** What deleting and restoring a record does to its publication. */
 export const publicationRules = (kind: Publishable) => {
-  const rules = publishingRules(kind);
-  return {
-    delete: (context: RuleContext): Promise<void> => rules.delete(context),
-    async restore(context: RuleContext): Promise<StateChange> {
-      return rules.restore(context);
-    },
-  };
+  const { delete: remove, restore } = publishingRules(kind);
+  return { delete: remove, restore };
 };

@@ -53,16 +53,22 @@ const system = (tenantId: string): Caller =>
 
 /** Publishes and drops what was scheduled. */
 const createScheduledPublications = ({ access, kinds }: Pick<Dependencies, 'access' | 'kinds'>) => {
+  const kindOf = ({ table_name }: ScheduledPublication): PublishedKind => {
+    const kind = kinds.find(({ table }) => table === table_name);
+    if (!kind) throw new Error(`${table_name} cannot be published.`);
+    return kind;
+  };
+
   /** Runs a rule on the record of a publication; without the record, the publication is deleted. */
   const act = async (
     db: TenantDb,
     caller: Caller,
-    { content_id: id, table_name }: ScheduledPublication,
+    scheduled: ScheduledPublication,
     name: string,
     ruleOf: (kind: Publishable) => Rule,
   ): Promise<void> => {
-    const kind = kinds.find(({ table }) => table === table_name);
-    if (!kind) throw new Error(`${table_name} cannot be published.`);
+    const { content_id: id } = scheduled;
+    const kind = kindOf(scheduled);
     const rule = ruleOf(kind);
     await kind.records.act(caller, id, { name, rule }, {}).catch(async (error: unknown) => {
       if (!(error instanceof HttpError) || error.status !== 404) throw error;
@@ -70,10 +76,8 @@ const createScheduledPublications = ({ access, kinds }: Pick<Dependencies, 'acce
     });
   };
 
-  const permissionOf = ({ table_name }: ScheduledPublication): CrmPermission => {
-    const kind = kinds.find(({ table }) => table === table_name);
-    return `${kind?.resource}.publish` as CrmPermission;
-  };
+  const permissionOf = (scheduled: ScheduledPublication): CrmPermission =>
+    `${kindOf(scheduled).resource}.publish` as CrmPermission;
 
   const rightsOf = (db: TenantDb, scheduled: ScheduledPublication) =>
     heldRights(access, actorFor(db.tenantId, scheduled.principal), [permissionOf(scheduled)]);
