@@ -106,6 +106,7 @@ export {
   type Access,
   type Binary,
   binary,
+  credentialRoutesFor,
   type DeclaredResponse,
   type Empty,
   empty,

@@ -226,6 +226,26 @@ export const routesFor =
   ): RouteEntry =>
     route as RouteEntry;
 
+/**
+ * Returns the `route` function for callers who present a credential other than the bearer token (`withCredentials`).
+ * Their routes require no permission, and have a rate limit class of their own.
+ */
+export const credentialRoutesFor =
+  <Caller>(fixed: { readonly credential: string; readonly limit: string }) =>
+  <
+    const P extends string,
+    R extends Responses,
+    PA extends Shape | undefined = undefined,
+    Q extends Shape | undefined = undefined,
+    B extends RequestBody | undefined = undefined,
+  >(
+    declared: Omit<
+      Route<Caller, 'authenticated', P, PA, Q, B, R, never>,
+      'permission' | 'credential' | 'limit'
+    >,
+  ): RouteEntry =>
+    ({ ...declared, ...fixed, permission: 'authenticated' }) as object as RouteEntry;
+
 /** A public route that another framework handles; declared here so that it is documented and rate limited. */
 export const forwarded = (
   route: Omit<RouteEntry, 'permission' | 'handler'> & { readonly forward: RequestHandler },
