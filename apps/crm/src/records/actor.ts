@@ -16,6 +16,15 @@ export interface Actor {
   readonly impersonatorId: string | null;
 }
 
+/** CRM itself, or a service with a system token. */
+export const SYSTEM_ACTOR: Actor = {
+  type: 'system',
+  userId: null,
+  clientId: null,
+  tokenId: null,
+  impersonatorId: null,
+};
+
 /** Returns the actor of a caller. */
 export const actorOf = (caller: TenantCaller & Partial<Caller>): Actor => {
   if (caller instanceof BotCaller) {
@@ -23,9 +32,7 @@ export const actorOf = (caller: TenantCaller & Partial<Caller>): Actor => {
     return { type: 'bot', userId: null, clientId: null, tokenId, impersonatorId: null };
   }
   const { principal, userUuid = null, impersonatorId = null } = caller;
-  if (!principal) {
-    return { type: 'system', userId: null, clientId: null, tokenId: null, impersonatorId: null };
-  }
+  if (!principal) return SYSTEM_ACTOR;
   const { type, id, client_id: clientId, token_id: tokenId } = principal;
   return {
     type,

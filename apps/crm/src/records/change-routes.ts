@@ -5,7 +5,7 @@ import type { Kind, KindTypes } from './kind.ts';
 import { withArticle } from './paths.ts';
 import { declare, type Frame } from './route-frame.ts';
 import type { RecordRoutes } from './routes.ts';
-import { acceptedVersions, changeProblems, tagged } from './versions.ts';
+import { acceptedVersions, changeProblems, creationHeaders } from './versions.ts';
 
 /** A body may be left out if all of its fields may be. */
 export const omissible = <Body>(body: Shape & Field<Body>): Shape & Field<Body> =>
@@ -36,8 +36,7 @@ export const changeRoutes = <T extends KindTypes>(
         responseHeaders: { 201: ['ETag', 'Location'] },
         handler: async ({ caller, params, body, req, reply }) => {
           const created = await scoped(params).create(caller, body);
-          const location = `${req.originalUrl.split('?', 1)[0]}/${encodeURIComponent(created.id)}`;
-          return reply(201, { data: created.answer }, { ...tagged(created), Location: location });
+          return reply(201, { data: created.answer }, creationHeaders(req, created));
         },
       }),
 

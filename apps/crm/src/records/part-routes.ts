@@ -8,7 +8,7 @@ import { createParts, type Part, type PartsOptions } from './parts.ts';
 import { camel, withArticle } from './paths.ts';
 import type { Records } from './records.ts';
 import { createFrame, declare, type Params } from './route-frame.ts';
-import { acceptedVersions, changeProblems, tagged } from './versions.ts';
+import { acceptedVersions, changeProblems, creationHeaders, tagged } from './versions.ts';
 
 /** The declaration of a list of parts. */
 export interface PartsDeclaration<T extends KindTypes, P extends Part> extends PartsOptions<T, P> {
@@ -83,8 +83,8 @@ export const partRoutes = <T extends KindTypes, P extends Part>(
         handler: async ({ caller, params, body, req, reply }) => {
           const versions = acceptedVersions(req.get('If-Match'));
           const added = await partsOf(params).create(caller, keyIn(params), body, versions);
-          const location = `${req.originalUrl.split('?', 1)[0]}/${added.part.id}`;
-          return reply(201, { data: added.part }, { ...tagged(added), Location: location });
+          const { part, ...tag } = added;
+          return reply(201, { data: part }, creationHeaders(req, { ...tag, id: part.id }));
         },
       }),
 

@@ -38,6 +38,20 @@ export interface TokenFormat {
   read(token: string): RecordToken | undefined;
 }
 
+/**
+ * Runs `save` with a new secret, of which it stores the hash, and returns the record that it saved with its token, which
+ * is stored nowhere.
+ */
+export const withNewToken = async <R extends { readonly id: string }>(
+  format: TokenFormat,
+  tenantId: string,
+  save: (secret: string) => Promise<R>,
+): Promise<R & { readonly token: string }> => {
+  const secret = newSecret();
+  const saved = await save(secret);
+  return Object.assign(saved, { token: format.write({ tenantId, id: saved.id, secret }) });
+};
+
 /** Tokens `<prefix>_<tenant>_<id>_<secret>`: a request with one finds the tenant and the record. */
 export const tokenFormat = (prefix: string): TokenFormat => {
   const pattern = new RegExp(`^${prefix}_([\\w-]{22})_([\\w-]{22})_([\\w-]{43})$`);

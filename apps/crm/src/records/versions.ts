@@ -1,4 +1,5 @@
 import { HttpError } from '@tessera/http-kit';
+import type { Request } from 'express';
 
 /** The version of a record, and the revision of what changes without a version (`revision` of a kind). */
 export interface Tag {
@@ -12,6 +13,15 @@ export interface Tag {
  */
 export const tagged = ({ version, revision }: Tag): { ETag: string } => ({
   ETag: revision === undefined ? `"${version}"` : `"${version}.${revision}"`,
+});
+
+/** The headers of the response to a `POST` that created a record: its tag, and its path below that of the request. */
+export const creationHeaders = (
+  { originalUrl }: Pick<Request, 'originalUrl'>,
+  created: Tag & { readonly id: string },
+): { ETag: string; Location: string } => ({
+  ETag: tagged(created).ETag,
+  Location: `${originalUrl.split('?', 1)[0]}/${encodeURIComponent(created.id)}`,
 });
 
 const ENTITY_TAG = /^"([1-9]\d{0,8})(?:\.\d{1,16})?"$/;

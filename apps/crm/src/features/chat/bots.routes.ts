@@ -1,10 +1,15 @@
 import { described, named, shape, text } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { record, route } from '../../http.ts';
-import { hashSecret, newSecret } from '../../records/record-tokens.ts';
+import { hashSecret, withNewToken } from '../../records/record-tokens.ts';
 import { createFrame } from '../../records/route-frame.ts';
 import { recordRoutes } from '../../records/routes.ts';
-import { acceptedVersions, changeProblems, tagged } from '../../records/versions.ts';
+import {
+  acceptedVersions,
+  changeProblems,
+  creationHeaders,
+  tagged,
+} from '../../records/versions.ts';
 import { botTokens } from './bot-tokens.ts';
 import { Bot, BotInput, type Bots, bot, type ChannelBots, channelBot } from './bots.kind.ts';
 
@@ -35,16 +40,12 @@ export const botRoutes = (bots: Bots, channelBots: ChannelBots): RouteTable => {
       // Responses to keys are stored, and a token must not be.
       isIdempotent: false,
       handler: async ({ caller, body, req, reply }) => {
-        const secret = newSecret();
         const { name, description = null } = body;
-        const created = await bots.create(caller, { name, description, secret });
-        const token = botTokens.write({ tenantId: caller.tenantId, id: created.id, secret });
-        const location = `${req.originalUrl.split('?', 1)[0]}/${created.id}`;
-        return reply(
-          201,
-          { data: { ...created.answer, token } },
-          { ETag: tagged(created).ETag, Location: location },
+        const { token, ...created } = await withNewToken(botTokens, caller.tenantId, (secret) =>
+          bots.create(caller, { name, description, secret }),
         );
+        const data = Object.assign({ token }, created.answer);
+        return reply(201, { data }, creationHeaders(req, created));
       },
     }),
 
@@ -66,15 +67,15 @@ export const botRoutes = (bots: Bots, channelBots: ChannelBots): RouteTable => {
       responseHeaders: { 200: ['ETag'] },
       problems: changeProblems,
       handler: async ({ caller, params, req, reply }) => {
-        const secret = newSecret();
-        const rotate = {
-          name: 'rotate-token',
-          rule: () => ({ token_hash: hashSecret(secret) }),
-        };
         const versions = acceptedVersions(req.get('If-Match'));
-        const changed = await bots.act(caller, params.id ?? '', rotate, undefined, versions);
-        const token = botTokens.write({ tenantId: caller.tenantId, id: changed.id, secret });
-        return reply(200, { data: { ...changed.answer, token } }, tagged(changed));
+        const { token, ...changed } = await withNewToken(botTokens, caller.tenantId, (secret) => {
+          const rotate = {
+            name: 'rotate-token',
+            rule: () => ({ token_hash: hashSecret(secret) }),
+          };
+          return bots.act(caller, params.id ?? '', rotate, undefined, versions);
+        });
+        return reply(200, { data: Object.assign({ token }, changed.answer) }, tagged(changed));
       },
     }),
 

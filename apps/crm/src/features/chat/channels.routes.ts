@@ -3,7 +3,12 @@ import { empty, type RouteTable } from '@tessera/http-kit';
 import { record, route } from '../../http.ts';
 import { createFrame } from '../../records/route-frame.ts';
 import { recordRoutes } from '../../records/routes.ts';
-import { acceptedVersions, changeProblems, tagged } from '../../records/versions.ts';
+import {
+  acceptedVersions,
+  changeProblems,
+  creationHeaders,
+  tagged,
+} from '../../records/versions.ts';
 import { Channel, ChannelInput, channel } from './channels.kind.ts';
 import type { ChannelService } from './channels.service.ts';
 
@@ -34,12 +39,7 @@ export const channelRoutes = (service: ChannelService): RouteTable => {
       handler: async ({ caller, body, req, reply }) => {
         const { isNew, opened } = await service.open(caller, body);
         if (!isNew) return reply(200, { data: opened.answer }, tagged(opened));
-        const location = `${req.originalUrl.split('?', 1)[0]}/${opened.id}`;
-        return reply(
-          201,
-          { data: opened.answer },
-          { ETag: tagged(opened).ETag, Location: location },
-        );
+        return reply(201, { data: opened.answer }, creationHeaders(req, opened));
       },
     }),
 

@@ -13,7 +13,7 @@ import { fileResponse, type RouteTable } from '@tessera/http-kit';
 import { record, route } from '../../http.ts';
 import { createFrame } from '../../records/route-frame.ts';
 import { recordRoutes } from '../../records/routes.ts';
-import { tagged } from '../../records/versions.ts';
+import { creationHeaders } from '../../records/versions.ts';
 import { Preview, PreviewInput } from './previews.kind.ts';
 import type { PreviewService, PreviewsOfKind } from './previews.service.ts';
 
@@ -66,9 +66,8 @@ const previewRoutesOf = (
       isIdempotent: false,
       handler: async ({ caller, params, body, req, reply }) => {
         const { token, ...created } = await create(caller, params.id ?? '', body);
-        const location = `${req.originalUrl.split('?', 1)[0]}/${created.id}`;
         const data = Object.assign({ token, path: `${PUBLIC_PATH}/${token}` }, created.answer);
-        return reply(201, { data }, { ETag: tagged(created).ETag, Location: location });
+        return reply(201, { data }, creationHeaders(req, created));
       },
     }),
 

@@ -7,7 +7,7 @@ import type { Files } from '../../files/files.ts';
 import type { Caller, CrmPermission } from '../../http.ts';
 import { followLink } from '../../records/expiring-links.ts';
 import type { AnswerOf } from '../../records/kind.ts';
-import { newSecret, type TokenFormat, tokenFormat } from '../../records/record-tokens.ts';
+import { type TokenFormat, tokenFormat, withNewToken } from '../../records/record-tokens.ts';
 import { createRecords, type Versioned } from '../../records/records.ts';
 import { blogPost } from '../blog-posts/blog-posts.kind.ts';
 import { kbArticle } from '../kb-articles/kb-articles.kind.ts';
@@ -88,11 +88,10 @@ export const createPreviews = ({ database, files, access }: Dependencies): Previ
       read: async (caller, id) => (await records.get(caller, id)).answer,
       async create(caller, recordId, { expires_at }) {
         if (!access.canAskRights) throw clientNotConfigured();
-        const secret = newSecret();
         await deleteExpiredPreviews(database.forTenant(caller.tenantId), kind, recordId);
-        const created = await previews.within(recordId).create(caller, { expires_at, secret });
-        const token = tokens.write({ tenantId: caller.tenantId, id: created.id, secret });
-        return Object.assign(created, { token });
+        return withNewToken(tokens, caller.tenantId, (secret) =>
+          previews.within(recordId).create(caller, { expires_at, secret }),
+        );
       },
     };
   };

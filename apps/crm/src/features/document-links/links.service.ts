@@ -5,7 +5,7 @@ import type { Database } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { type Following, followLink } from '../../records/expiring-links.ts';
 import type { AnswerOf } from '../../records/kind.ts';
-import { newSecret, tokenFormat } from '../../records/record-tokens.ts';
+import { tokenFormat, withNewToken } from '../../records/record-tokens.ts';
 import { createRecords, type Versioned } from '../../records/records.ts';
 import type { DocumentService } from '../documents/documents.service.ts';
 import { type DocumentLinks, documentLink } from './links.kind.ts';
@@ -78,7 +78,6 @@ export const createLinks = ({ database, documents, access }: Dependencies): Link
 
     async create(caller, documentId, { expires_at, version_number = null }) {
       if (!access.canAskRights) throw clientNotConfigured();
-      const secret = newSecret();
       const below = links.within(documentId);
       if (version_number !== null) {
         // 404 for a document that the caller does not see, before its version is checked.
@@ -86,9 +85,9 @@ export const createLinks = ({ database, documents, access }: Dependencies): Link
         await requireVersion(caller, documentId, version_number);
       }
       await deleteExpiredLinks(database.forTenant(caller.tenantId), documentId);
-      const created = await below.create(caller, { expires_at, version_number, secret });
-      const token = linkTokens.write({ tenantId: caller.tenantId, id: created.id, secret });
-      return Object.assign(created, { token });
+      return withNewToken(linkTokens, caller.tenantId, (secret) =>
+        below.create(caller, { expires_at, version_number, secret }),
+      );
     },
 
     async open(given) {

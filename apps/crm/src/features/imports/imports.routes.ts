@@ -14,7 +14,7 @@ import {
 import type { Database } from '../../database.ts';
 import { record, route } from '../../http.ts';
 import { recordRoutes } from '../../records/routes.ts';
-import { tagged } from '../../records/versions.ts';
+import { creationHeaders } from '../../records/versions.ts';
 import { FAILURE_COLUMNS, withoutEscape } from './columns.ts';
 import { delimiters, encodings } from './csv.ts';
 import { hasEnded } from './import-status.ts';
@@ -88,8 +88,7 @@ export const importRoutes = ({ imports, upload, database }: Dependencies): Route
         const stored = await upload(caller, request, content);
         const start = async () => {
           const created = await stored.start();
-          const location = `${req.originalUrl.split('?', 1)[0]}/${created.id}`;
-          return reply(201, { data: created.answer }, { ...tagged(created), Location: location });
+          return reply(201, { data: created.answer }, creationHeaders(req, created));
         };
         try {
           return await commitUpload(start, stored.discard);

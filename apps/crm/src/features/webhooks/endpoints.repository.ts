@@ -1,5 +1,6 @@
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { SYSTEM_ACTOR } from '../../records/actor.ts';
 import { recordChanges } from '../../records/record-changes.ts';
 
 const { sql } = Prisma;
@@ -68,14 +69,6 @@ export const noteFailure = async (db: TenantDb, id: string): Promise<Date | unde
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid RETURNING failing_since`);
   return noted?.failing_since;
 };
-
-const SYSTEM_ACTOR = {
-  type: 'system',
-  userId: null,
-  clientId: null,
-  tokenId: null,
-  impersonatorId: null,
-} as const;
 
 /** Why an endpoint was disabled automatically. */
 export type DisabledReason = 'failing' | 'gone';

@@ -15,7 +15,12 @@ import { type Exports, invalidField, type RouteTable } from '@tessera/http-kit';
 import { record, route } from '../../http.ts';
 import { createFrame } from '../../records/route-frame.ts';
 import { recordRoutes } from '../../records/routes.ts';
-import { acceptedVersions, changeProblems, tagged } from '../../records/versions.ts';
+import {
+  acceptedVersions,
+  changeProblems,
+  creationHeaders,
+  tagged,
+} from '../../records/versions.ts';
 import { WebhookDelivery, webhookAttempt, webhookDelivery } from './deliveries.kind.ts';
 import { WebhookEndpoint, WebhookEndpointInput } from './endpoints.kind.ts';
 import type { Webhooks } from './webhooks.service.ts';
@@ -73,9 +78,8 @@ const endpointRoutes = (webhooks: Webhooks, exports: Exports): RouteTable => {
       problems: { 503: 'No encryption key is configured, with which the secret could be stored' },
       handler: async ({ caller, body, req, reply }) => {
         const { secret, ...created } = await webhooks.create(caller, body);
-        const location = `${req.originalUrl.split('?', 1)[0]}/${created.id}`;
         const data = Object.assign({ secret }, created.answer);
-        return reply(201, { data }, { ETag: tagged(created).ETag, Location: location });
+        return reply(201, { data }, creationHeaders(req, created));
       },
     }),
 
