@@ -1,24 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { Writable } from 'node:stream';
-import { createLogger } from '@tessera/http-kit';
 import { botTokens } from '../features/chat/bot-tokens.ts';
 import { newSecret } from '../records/record-tokens.ts';
 import { startCrm, type TestCrm } from '../testing/crm.ts';
+import { keptLog } from '../testing/log-lines.ts';
 
 const LIMIT = 3;
 const WEBHOOK = '/api/crm/webhooks/bot';
 
-const lines: string[] = [];
-const logger = createLogger(
-  'crm',
-  'trace',
-  new Writable({
-    write(chunk, _encoding, done) {
-      lines.push(String(chunk));
-      done();
-    },
-  }),
-);
+const { logger, lines } = keptLog();
 
 let crm: TestCrm;
 let limited: TestCrm;

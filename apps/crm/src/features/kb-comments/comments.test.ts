@@ -1,20 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { chatTenant } from '../../testing/chat.ts';
+import { ARTICLES, articlesOf } from '../../testing/kb-articles.ts';
 
-const { caller, client, colleague, crm, get, post, put, remove } = chatTenant();
+const tenant = chatTenant();
+const { caller, client, colleague, crm, get, post, put, remove } = tenant;
 
 type Headers = Readonly<Record<string, string>>;
 
-const articles = '/api/crm/kb-articles';
-let made = 0;
-
-/** The path of a new article. */
-const article = async (owner: Headers = {}): Promise<string> => {
-  made += 1;
-  const draft = { title: 'Tea', slug: `tea-${made}`, body: 'Boil water.' };
-  const { body } = await post(articles, draft, owner).expect(201);
-  return `${articles}/${body.data.id}`;
-};
+const article = articlesOf(tenant);
 
 /** A reader who may comment and does not moderate. */
 const reader = () => {
@@ -105,7 +98,7 @@ describe('Comments', () => {
     await remove(of).expect(204);
     await post(`${of}/comments`, { body: 'A' }).expect(404);
     await get(`${of}/comments`).expect(404);
-    await post(`${articles}/${randomUUID()}/comments`, { body: 'A' }).expect(404);
+    await post(`${ARTICLES}/${randomUUID()}/comments`, { body: 'A' }).expect(404);
   });
 
   test('render Markdown without anything that a browser executes', async () => {

@@ -1,20 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { chatTenant } from '../../testing/chat.ts';
+import { ARTICLES, articlesOf } from '../../testing/kb-articles.ts';
 
-const { caller, client, colleague, crm, get, post, put, remove } = chatTenant();
+const tenant = chatTenant();
+const { caller, client, colleague, crm, get, post, put, remove } = tenant;
 
-type Headers = Readonly<Record<string, string>>;
-
-const articles = '/api/crm/kb-articles';
-let made = 0;
-
-/** The path of a new article. */
-const article = async (owner: Headers = {}): Promise<string> => {
-  made += 1;
-  const draft = { title: 'Tea', slug: `tea-${made}`, body: 'Boil water.' };
-  const { body } = await post(articles, draft, owner).expect(201);
-  return `${articles}/${body.data.id}`;
-};
+const article = articlesOf(tenant);
 
 const reader = () => {
   const id = randomUUID();
@@ -109,7 +100,7 @@ test('Articles count the comments that everybody sees', async () => {
   await post(`${first}/unhide`).expect(200);
   await remove(first).expect(204);
   expect(await count()).toBe(1);
-  const { body: list } = await get(articles).expect(200);
+  const { body: list } = await get(ARTICLES).expect(200);
   const own = list.data.find(({ id }: { id: string }) => of.endsWith(id));
   expect(own).toMatchObject({ comment_count: 1, helpful_count: 0, not_helpful_count: 0 });
 });

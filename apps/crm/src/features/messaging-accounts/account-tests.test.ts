@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Writable } from 'node:stream';
-import { createLogger } from '@tessera/http-kit';
 import { startCrm, type TestCrm } from '../../testing/crm.ts';
+import { keptLog } from '../../testing/log-lines.ts';
 import {
   type MessagingServers,
   SMS_ID,
@@ -10,17 +9,7 @@ import {
   TWILIO_CREDENTIALS,
 } from '../../testing/messaging-servers.ts';
 
-const lines: string[] = [];
-const logger = createLogger(
-  'crm',
-  'trace',
-  new Writable({
-    write(chunk, _encoding, done) {
-      lines.push(String(chunk));
-      done();
-    },
-  }),
-);
+const { logger, lines } = keptLog();
 
 let servers: MessagingServers;
 let crm: TestCrm;
