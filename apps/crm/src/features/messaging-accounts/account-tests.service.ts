@@ -14,8 +14,9 @@ import type { Outbound } from '../../messaging/outbound.ts';
 import type { SmsAccount } from '../../messaging/sms.ts';
 import type { SmtpAccount } from '../../messaging/smtp.ts';
 import type { TenantCaller } from '../../records/kind.ts';
-import { findAccount, recordTest, type StoredAccount } from './account-tests.repository.ts';
-import { credentialsPurpose } from './accounts.rules.ts';
+import { recordTest } from './account-tests.repository.ts';
+import { openedAccount } from './sending-accounts.service.ts';
+import { findAccount, type StoredAccount } from './stored-accounts.repository.ts';
 
 /** Sends test messages through the accounts of tenants. */
 export interface AccountTests {
@@ -72,21 +73,9 @@ export const createAccountTests = (dependencies: Dependencies): AccountTests => 
   });
   let running = 0;
 
-  /** The settings of an account with its credentials, or null for none. */
-  const opened = (account: StoredAccount): object => {
-    const { id, settings, sealed_credentials: sealed } = account;
-    if (sealed === null) return { ...settings, credentials: null };
-    if (!vault) {
-      const message = 'The credentials cannot be decrypted: no encryption key is configured.';
-      throw new HttpError(503, 'not_ready', message);
-    }
-    const credentials: unknown = JSON.parse(String(vault.open(sealed, credentialsPurpose(id))));
-    return { ...settings, credentials };
-  };
-
   const deliver = (channel: Channel, account: StoredAccount, to: string) => {
     const text = textOf(channel, account);
-    const settings = opened(account);
+    const settings = openedAccount(vault, account);
     return channel === 'email'
       ? outbound.smtp.send(settings as SmtpAccount, { to, subject: 'Test message', text })
       : outbound.sms.send(settings as SmsAccount, { to, text });
