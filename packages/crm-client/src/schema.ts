@@ -2751,7 +2751,7 @@ export interface paths {
         get: operations["getKbArticle"];
         /**
          * Update an article
-         * @description Fields that are left out do not change; null clears a field. The state changes by publishing only.
+         * @description Fields that are left out do not change; null clears a field. The state changes by publishing only. A published or scheduled record also requires `kb_articles.publish`.
          */
         put: operations["updateKbArticle"];
         post?: never;
@@ -2874,7 +2874,7 @@ export interface paths {
         };
         /**
          * List the translations of the article
-         * @description The record itself is one of them.
+         * @description Ordered by language. The record itself is one of them.
          */
         get: operations["listKbArticleTranslations"];
         put?: never;
@@ -2975,13 +2975,13 @@ export interface paths {
         };
         /**
          * List the comments of an article
-         * @description Replies included. Others see neither pending nor hidden comments, except for their authors and callers with `kb_articles.update`. A comment that the caller may not read keeps its place, without its text and author, while there are visible replies to it.
+         * @description Replies included. Others see neither pending nor hidden comments, except for their authors and callers with `kb_articles.moderate`. A comment that the caller may not read keeps its place, without its text and author, while there are visible replies to it.
          */
         get: operations["listKbArticleComments"];
         put?: never;
         /**
          * Comment on an article
-         * @description With the setting `comment_moderation`, the comment is pending until a moderator approves it, unless the author has `kb_articles.update`.
+         * @description With the setting `comment_moderation`, the comment is pending until a moderator approves it, unless the author has `kb_articles.moderate`.
          */
         post: operations["createKbArticleComment"];
         delete?: never;
@@ -3027,7 +3027,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a comment
-         * @description It can be restored, and keeps its place while there are replies to it. Comments of others require `kb_articles.update`.
+         * @description It can be restored, and keeps its place while there are replies to it. Comments of others require `kb_articles.moderate`.
          */
         delete: operations["deleteKbArticleComment"];
         options?: never;
@@ -3046,7 +3046,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a comment
-         * @description Authors restore comments that they have deleted themselves. All others require `kb_articles.update`.
+         * @description Authors restore comments that they have deleted themselves. All others require `kb_articles.moderate`.
          */
         post: operations["restoreKbArticleComment"];
         delete?: never;
@@ -3115,7 +3115,7 @@ export interface paths {
         };
         /**
          * List the changes of a comment
-         * @description Newest first. Only the author and callers with `kb_articles.update` can read it.
+         * @description Newest first. Only the author and callers with `kb_articles.moderate` can read it.
          */
         get: operations["listKbArticleCommentHistory"];
         put?: never;
@@ -3259,7 +3259,7 @@ export interface paths {
         get: operations["getBlogPost"];
         /**
          * Update a post
-         * @description Fields that are left out do not change; null clears a field. The state changes by publishing only.
+         * @description Fields that are left out do not change; null clears a field. The state changes by publishing only. A published or scheduled record also requires `blog.posts.publish`.
          */
         put: operations["updateBlogPost"];
         post?: never;
@@ -3382,7 +3382,7 @@ export interface paths {
         };
         /**
          * List the translations of the post
-         * @description The record itself is one of them.
+         * @description Ordered by language. The record itself is one of them.
          */
         get: operations["listBlogPostTranslations"];
         put?: never;
@@ -3525,7 +3525,7 @@ export interface paths {
         };
         /**
          * Show the tree of pages
-         * @description Each page is followed by those below it, in their order. At most 5000 pages.
+         * @description Each page is followed by those below it, in their order. A request for more than 5000 pages is a 422: request fewer levels, or the tree by branch.
          */
         get: operations["getPageTree"];
         put?: never;
@@ -3582,7 +3582,7 @@ export interface paths {
         get: operations["getPage"];
         /**
          * Update a page
-         * @description Fields that are left out do not change; null clears a field. The state changes by publishing only.
+         * @description Fields that are left out do not change; null clears a field. The state changes by publishing only. A published or scheduled record also requires `pages.publish`.
          */
         put: operations["updatePage"];
         post?: never;
@@ -3705,7 +3705,7 @@ export interface paths {
         };
         /**
          * List the translations of the page
-         * @description The record itself is one of them.
+         * @description Ordered by language. The record itself is one of them.
          */
         get: operations["listPageTranslations"];
         put?: never;
@@ -7087,7 +7087,7 @@ export interface components {
              * @example https://example.com/page
              */
             public_site_url?: string | null;
-            /** @description Whether comments on articles wait for the approval of somebody with `kb_articles.update`. */
+            /** @description Whether comments on articles wait for the approval of somebody with `kb_articles.moderate`. */
             comment_moderation?: boolean | null;
         };
         SmsAccount: {
@@ -7321,7 +7321,7 @@ export interface components {
              * @example https://example.com/page
              */
             public_site_url: string | null;
-            /** @description Whether comments on articles wait for the approval of somebody with `kb_articles.update`. */
+            /** @description Whether comments on articles wait for the approval of somebody with `kb_articles.moderate`. */
             comment_moderation: boolean;
             /**
              * Format: date-time
@@ -21747,7 +21747,7 @@ export interface operations {
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
                 /** @description `-` in front: descending. */
-                sort?: "title" | "-title" | "published_at" | "-published_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
+                sort?: "title" | "-title" | "language" | "-language" | "published_at" | "-published_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
@@ -23735,7 +23735,7 @@ export interface operations {
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
                 /** @description `-` in front: descending. */
-                sort?: "title" | "-title" | "published_at" | "-published_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
+                sort?: "title" | "-title" | "language" | "-language" | "published_at" | "-published_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
@@ -24908,7 +24908,12 @@ export interface operations {
     };
     getPageTree: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only what is below this page */
+                parent_id?: string;
+                /** @description Only this many levels of what is requested */
+                levels?: number;
+            };
             header?: {
                 /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
@@ -24955,7 +24960,7 @@ export interface operations {
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
                 /** @description `-` in front: descending. */
-                sort?: "title" | "-title" | "published_at" | "-published_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | "position" | "-position";
+                sort?: "title" | "-title" | "language" | "-language" | "published_at" | "-published_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | "position" | "-position";
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */

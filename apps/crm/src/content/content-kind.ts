@@ -1,18 +1,18 @@
 import { type Fields, languageTag, type Out, type Shape, time, uuid } from '@tessera/fields';
 import { equals, type Filters, from, has, timeFilters, timeSort, to } from '../records/filters.ts';
-import { declareKind, type Kind, type RecordResource } from '../records/kind.ts';
+import { declareKind, type Kind } from '../records/kind.ts';
 import { type HiddenColumns, hidden } from '../records/row.ts';
 import type { RecordChange, Rules } from '../records/rules.ts';
 import { composeFollow, composeRules, type Follow } from './compose-rules.ts';
 import { contentShapes, contentStatus, slug } from './content.schema.ts';
 import { contentRules, followSlug, type RuledContent } from './content-rules.ts';
-import type { ContentShapes, ContentTypes } from './content-types.ts';
+import type { ContentResource, ContentShapes, ContentTypes } from './content-types.ts';
 import { publicationRules } from './publishing/publishing.rules.ts';
 
 /** The declaration of one kind of content. */
 export interface ContentDeclaration<Input extends Fields, Answer extends Fields, Hidden>
-  extends RuledContent {
-  readonly permissions: RecordResource;
+  extends Omit<RuledContent, 'resource'> {
+  readonly permissions: ContentResource;
   /** Names the schemas and the operations: `KbArticle`. */
   readonly schema: string;
   /** Fields and columns that only this kind has. */
@@ -36,7 +36,7 @@ export type ContentKind<T extends ContentTypes = ContentTypes> = Kind<T> & {
   /** The body of `POST .../translations`. */
   readonly translation: ContentShapes['translation'];
   readonly schema: string;
-  readonly resource: RecordResource;
+  readonly resource: ContentResource;
 };
 
 /**
@@ -68,6 +68,7 @@ export const contentKind = <Input extends Fields, Answer extends Fields, Hidden 
     inputOnly: ['translation_of'],
     sort: {
       title: 'sort_title',
+      language: 'language',
       published_at: 'published_at',
       ...timeSort,
       ...declaration.sort,
@@ -87,10 +88,9 @@ export const contentKind = <Input extends Fields, Answer extends Fields, Hidden 
       ...declaration.filters,
     },
     search: true,
-    updateDescription:
-      'Fields that are left out do not change; null clears a field. The state changes by publishing only.',
+    updateDescription: `Fields that are left out do not change; null clears a field. The state changes by publishing only. A published or scheduled record also requires \`${permissions}.publish\`.`,
     rules: composeRules(
-      contentRules(declaration),
+      contentRules(Object.assign({ resource: permissions }, declaration)),
       publicationRules({ table, resource: permissions }),
       rules ?? {},
     ) as never,

@@ -4,11 +4,11 @@ import { page, record, route } from '../http.ts';
 import { pageFields } from '../records/list-query.ts';
 import { paging } from '../records/paging.ts';
 import type { Records } from '../records/records.ts';
-import { type RecordRoutes, recordRoutes } from '../records/routes.ts';
+import { recordRoutes } from '../records/routes.ts';
 import type { TenantSource } from '../records/scope.ts';
 import { tagged } from '../records/versions.ts';
 import type { ContentKind } from './content-kind.ts';
-import type { ContentInput, ContentTranslation, ContentTypes } from './content-types.ts';
+import type { ContentInput, ContentTypes } from './content-types.ts';
 import { publishingRoutes } from './publishing/publishing.routes.ts';
 import type { PublishingDependencies } from './publishing/publishing.rules.ts';
 import { revisionRoutes } from './revisions/revisions.routes.ts';
@@ -28,9 +28,9 @@ export interface ContentRouteOptions extends ContentDependencies {
 }
 
 /** Creates translations of a record, and lists them. */
-const translationRoutes = <T extends ContentTypes>(
-  { path, name, resource, translation, answer }: ContentKind<T>,
-  records: Records<T>,
+const translationRoutes = (
+  { path, name, resource, translation, answer }: ContentKind,
+  records: Records<ContentTypes>,
 ): { readonly list: RouteEntry; readonly create: RouteEntry } => {
   const at = { path: `${path}/{id}/translations`, params: shape({ id: uuid() }), resource: name };
   return {
@@ -39,7 +39,7 @@ const translationRoutes = <T extends ContentTypes>(
       method: 'get',
       permission: `${resource}.view`,
       summary: `List the translations of the ${name}`,
-      description: 'The record itself is one of them.',
+      description: 'Ordered by language. The record itself is one of them.',
       query: shape(pageFields),
       responses: { 200: page(answer) },
       handler: async ({ caller, params: { id }, query, req, reply }) => {
@@ -48,7 +48,8 @@ const translationRoutes = <T extends ContentTypes>(
         const { rows, ...position } = await records.list(caller, {
           ...query,
           translation_group,
-        } as never);
+          sort: 'language',
+        });
         return reply(200, { data: rows, ...paging(req.originalUrl, position) });
       },
     }),
@@ -63,10 +64,8 @@ const translationRoutes = <T extends ContentTypes>(
       responseHeaders: { 201: ['ETag', 'Location'] },
       handler: async ({ caller, params: { id }, body, req, reply }) => {
         await records.get(caller, id);
-        const input: ContentInput = Object.assign({}, body as ContentTranslation, {
-          translation_of: id,
-        });
-        const created = await records.create(caller, input as T['create']);
+        const input: ContentInput = Object.assign({}, body, { translation_of: id });
+        const created = await records.create(caller, input);
         const [collection = ''] = req.originalUrl.split(`/${id}/`, 1);
         const Location = `${collection}/${created.id}`;
         return reply(201, { data: created.answer }, { ...tagged(created), Location });
@@ -79,23 +78,19 @@ const translationRoutes = <T extends ContentTypes>(
  * The routes of a kind of content; the operation ids are made of the names of the kind. Routes that all kinds have are
  * added here; those of one kind beside it.
  */
-export const contentRoutes = <T extends ContentTypes>(
-  kind: ContentKind<T>,
-  records: Records<T>,
+export const contentRoutes = (
+  kind: ContentKind,
+  records: Records<ContentTypes>,
   { plural, database, exports, publishing }: ContentRouteOptions,
 ): RouteTable => {
-  const routes = recordRoutes<T>(kind, records);
+  const routes = recordRoutes(kind, records);
   const translations = translationRoutes(kind, records);
   const revisions = revisionRoutes(kind, records, createRevisions(kind, records, database));
-  const { publish, unpublish, archive } = publishingRoutes(
-    kind,
-    routes as unknown as RecordRoutes<ContentTypes>,
-    publishing,
-  );
+  const { publish, unpublish, archive } = publishingRoutes(kind, routes, publishing);
   const one = kind.schema;
   return {
     [`list${plural}`]: routes.list(),
-    [`export${plural}`]: routes.export({ permission: `${kind.resource}.export` as never, exports }),
+    [`export${plural}`]: routes.export({ permission: `${kind.resource}.export`, exports }),
     [`create${one}`]: routes.create(),
     [`get${one}`]: routes.get(),
     [`update${one}`]: routes.update(),

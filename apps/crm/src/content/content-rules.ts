@@ -1,10 +1,11 @@
 import { HttpError, invalidField } from '@tessera/http-kit';
 import type { TenantDb } from '../database.ts';
+import { requirePermission } from '../records/require-permission.ts';
 import type { CreationContext, RecordChange, RowContext, Rules } from '../records/rules.ts';
-import type { ContentLinks, ContentTable, ContentTypes } from './content-types.ts';
+import type { ContentLinks, ContentResource, ContentTable, ContentTypes } from './content-types.ts';
 import { renderMarkdown } from './markdown.ts';
-import { keepSlug, recordSlug, type SlugSpace, takenSlugs } from './slugs.repository.ts';
-import { firstFree, slugOf } from './slugs.ts';
+import { freeSlug, keepSlug, recordSlug, type SlugSpace } from './slugs.repository.ts';
+import { slugOf } from './slugs.ts';
 import { groupOf, isTranslated } from './translations.repository.ts';
 
 type Types = ContentTypes;
@@ -14,6 +15,8 @@ export interface RuledContent {
   readonly table: ContentTable;
   /** The name of one record in messages, and its slug if the title has nothing to make one from. */
   readonly name: string;
+  /** Its resource in the names of permissions. */
+  readonly resource: ContentResource;
   readonly links: ContentLinks;
 }
 
@@ -25,11 +28,11 @@ const chooseSlug = async (
   { slug, title }: { readonly slug?: string | undefined; readonly title: string },
 ): Promise<string> => {
   const wanted = slug ?? slugOf(title, space.language, name.replaceAll(' ', '-'));
-  const taken = await takenSlugs(db, space, wanted);
-  if (slug !== undefined && taken.has(slug)) {
+  const free = await freeSlug(db, space, wanted);
+  if (slug !== undefined && free !== slug) {
     throw invalidField('slug', `slug is already used by another ${name} in this language`);
   }
-  return firstFree(wanted, taken);
+  return free;
 };
 
 /** The group of the record that a new one translates; 422 unless it exists and lacks the language. */
@@ -111,14 +114,30 @@ const restoreContent = async (kind: RuledContent, { db, row }: RowContext<Types>
     const message = `Another ${name} has become the translation into this language.`;
     throw new HttpError(409, 'conflict', message);
   }
-  const taken = await takenSlugs(db, { table, language: row.language, id: row.id }, row.slug);
-  return { slug: firstFree(row.slug, taken) };
+  return { slug: await freeSlug(db, { table, language: row.language, id: row.id }, row.slug) };
+};
+
+/** 403 if the record is published, or will be, and the caller may not publish: the public reads what is changed. */
+export const requireChangeable = (
+  { name, resource }: Pick<RuledContent, 'name' | 'resource'>,
+  {
+    caller,
+    row,
+  }: Pick<RowContext<Types>, 'caller'> & {
+    readonly row: Pick<Types['row'], 'id' | 'status'>;
+  },
+): void => {
+  if (row.status !== 'published' && row.status !== 'scheduled') return;
+  requirePermission(caller, `${resource}.publish`, { type: name, id: row.id });
 };
 
 /** The rules of every kind of content. */
 export const contentRules = (kind: RuledContent): Rules<Types> => ({
   create: (input, context) => createContent(kind, input, context),
-  update: (change, context) => updateContent(kind, change, context),
+  update: (change, context) => {
+    requireChangeable(kind, context);
+    return updateContent(kind, change, context);
+  },
   restore: (context) => restoreContent(kind, context),
 });
 

@@ -8,6 +8,9 @@ import type { contentShapes } from './content.schema.ts';
 /** The tables of content. */
 export type ContentTable = 'kb_articles' | 'blog_posts' | 'pages';
 
+/** The resources of content in the names of permissions. */
+export type ContentResource = 'kb_articles' | 'blog.posts' | 'pages';
+
 type None = Record<never, never>;
 /** The schemas that every kind of content has. */
 export type ContentShapes = ReturnType<typeof contentShapes<None, None>>;

@@ -2,7 +2,7 @@ import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { lockUntilEnd } from '../records/transaction-lock.ts';
 import type { ContentTable } from './content-types.ts';
-import { slugStem } from './slugs.ts';
+import { firstFree, shortened, slugStem } from './slugs.ts';
 
 const { sql, raw } = Prisma;
 
@@ -18,7 +18,7 @@ export interface SlugSpace {
  * The slugs of other live records that are `slug` or begin with `slug-`. Until the transaction ends, no other
  * transaction takes a slug that differs from this one only in its number.
  */
-export const takenSlugs = async (
+const takenSlugs = async (
   db: TenantDb,
   { table, language, id }: SlugSpace,
   slug: string,
@@ -31,6 +31,14 @@ export const takenSlugs = async (
       AND slug >= ${slug} AND slug < ${`${slug}.`} AND deleted_at IS NULL AND id <> ${id}::uuid
       AND substr(slug, ${slug.length + 1}::int) ~ '^(-[0-9]+)?$'`);
   return new Set(rows.map((row) => row.slug));
+};
+
+/** `wanted` if it is free; otherwise the first free slug of it and a number, which is no longer than slugs can be. */
+export const freeSlug = async (db: TenantDb, space: SlugSpace, wanted: string): Promise<string> => {
+  const taken = await takenSlugs(db, space, wanted);
+  if (!taken.has(wanted)) return wanted;
+  const stem = shortened(wanted);
+  return firstFree(stem, stem === wanted ? taken : await takenSlugs(db, space, stem));
 };
 
 /** Adds the slug of a record to those that it has had, as the current one. */

@@ -10,8 +10,10 @@ const inGerman = (title: string): string =>
 /** Room for a number that makes the slug unique. */
 const LONGEST = MAX_SLUG - 10;
 
-/** Cuts at a hyphen, unless that would leave less than half. */
-const shortened = (slug: string): string => {
+/**
+ * The slug with room for a number that makes it unique. It is cut at a hyphen, unless that would leave less than half.
+ */
+export const shortened = (slug: string): string => {
   if (slug.length <= LONGEST) return slug;
   const cut = slug.slice(0, LONGEST);
   const end = slug[LONGEST] === '-' ? LONGEST : cut.lastIndexOf('-');

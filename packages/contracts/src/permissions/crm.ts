@@ -47,6 +47,7 @@ export const crmPermissions = {
   'kb_articles.export': 'Export knowledge-base articles',
   'kb_articles.publish': 'Publish and unpublish a knowledge-base article',
   'kb_articles.comment': 'Comment on a knowledge-base article',
+  'kb_articles.moderate': 'Moderate the comments on knowledge-base articles',
   ...record('blog.posts', 'a blog post', 'blog posts'),
   'blog.posts.export': 'Export blog posts',
   'blog.posts.publish': 'Publish and unpublish a blog post',

@@ -129,6 +129,7 @@ describe('the built-in roles', () => {
       'tenant.acme.crm.document_folders.export',
       'tenant.acme.crm.kb_articles.export',
       'tenant.acme.crm.kb_articles.publish',
+      'tenant.acme.crm.kb_articles.moderate',
       'tenant.acme.crm.blog.posts.export',
       'tenant.acme.crm.blog.posts.publish',
       'tenant.acme.crm.pages.export',

@@ -67,6 +67,7 @@ const others: Readonly<Record<Exclude<CrmPermission, ReadPermission | ChangePerm
   'kb_articles.export': 'admin',
   'kb_articles.publish': 'admin',
   'kb_articles.comment': 'member',
+  'kb_articles.moderate': 'admin',
   'blog.posts.export': 'admin',
   'blog.posts.publish': 'admin',
   'pages.export': 'admin',

@@ -80,6 +80,26 @@ describe.each(kinds)('%s', (path, resource) => {
     expect(await actionsOf(record)).toEqual(['published', 'unpublished', 'archived']);
   });
 
+  test('What is published or scheduled is changed only with the permission to publish', async () => {
+    const editor = caller({ lacking: [`${resource}.publish`] });
+    const record = await create(path);
+    for (const body of [{ publish_at: tomorrow() }, {}]) {
+      await post(`${record}/publish`, body).expect(200);
+      for (const change of [
+        () => put(record, { title: 'Changed' }, editor),
+        () => post(`${record}/revisions/1/restore`, {}, editor),
+        ...(resource === 'pages' ? [() => post(`${record}/move`, {}, editor)] : []),
+      ]) {
+        const { body: refused } = await change().expect(403);
+        expect(refused.required_permission).toBe(`tenant.acme.crm.${resource}.publish`);
+      }
+      await put(record, { summary: 'Changed' }).expect(200);
+    }
+    await post(`${record}/unpublish`).expect(200);
+    await put(record, { title: 'Draft' }, editor).expect(200);
+    expect((await get(record)).body.data).toMatchObject({ title: 'Draft', summary: 'Changed' });
+  });
+
   test('An administrator who acts as a user publishes in the name of the user, and is named in the activity log', async () => {
     const record = await create(path);
     const impersonator_id = randomUUID();

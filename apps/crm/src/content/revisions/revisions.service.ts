@@ -167,11 +167,13 @@ export const createRevisions = <T extends RevisedTypes>(
 
     async diff(caller, id, between) {
       const { db, row, record } = await open(caller, id);
-      const to = between.to ?? (await countChanges(db, record)) + 1;
-      const from = between.from ?? Math.max(to - 1, 1);
-      const textAt = async (number: number): Promise<RevisedText> =>
-        textOf(db, record, await find(db, row, record, number));
-      const [before, after] = [await textAt(from), await textAt(to)];
+      const { from, to, before, after } = await db.snapshot(async (snapshot) => {
+        const last = between.to ?? (await countChanges(snapshot, record)) + 1;
+        const first = between.from ?? Math.max(last - 1, 1);
+        const textAt = async (number: number): Promise<RevisedText> =>
+          textOf(snapshot, record, await find(snapshot, row, record, number));
+        return { from: first, to: last, before: await textAt(first), after: await textAt(last) };
+      });
       return {
         from,
         to,
@@ -185,7 +187,9 @@ export const createRevisions = <T extends RevisedTypes>(
 
     async restore(caller, id, { number, fields }, versions) {
       const { db, row, record } = await open(caller, id);
-      const text = await textOf(db, record, await find(db, row, record, number));
+      const text = await db.snapshot(async (snapshot) =>
+        textOf(snapshot, record, await find(snapshot, row, record, number)),
+      );
       return records.edit(
         caller,
         id,

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { kbArticle } from '../../features/kb-articles/kb-articles.kind.ts';
+import { createRecords } from '../../records/records.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
+import { createRevisions } from './revisions.service.ts';
 
-const { caller, crm, get, post, put, remove } = tenantForEachTest();
+const { caller, crm, get, post, put, remove, tenant } = tenantForEachTest();
 
 const content = [['articles', '/api/crm/kb-articles']] as const;
 
@@ -208,4 +211,26 @@ test('An old revision is found without reading the texts of all later ones', asy
     await client.query('ROLLBACK');
     client.release();
   }
+});
+
+test('Two revisions are compared as of one moment', async () => {
+  const record = await created('/api/crm/kb-articles');
+  await put(record, { title: 'B' }).expect(200);
+  const { database } = crm().context;
+  const db = database.forTenant(tenant().id);
+  const outside: string[] = [];
+  // Each read outside of a snapshot is noted.
+  const read = db.read.bind(db);
+  const watched = Object.assign(db, {
+    read: (...statement: Parameters<typeof read>) => {
+      outside.push(JSON.stringify(statement));
+      return read(...statement);
+    },
+  });
+  const articles = createRecords(kbArticle, database);
+  const revisions = createRevisions(kbArticle, articles, { forTenant: () => watched });
+  const reader = { tenantId: tenant().id } as Parameters<typeof revisions.diff>[0];
+  const id = record.split('/').at(-1) ?? '';
+  expect(await revisions.diff(reader, id, {})).toMatchObject({ title: { from: 'Tea', to: 'B' } });
+  expect(outside.filter((statement) => statement.includes('record_changes'))).toEqual([]);
 });

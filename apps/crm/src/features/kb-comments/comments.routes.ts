@@ -11,7 +11,7 @@ export const commentRoutes = ({ comments, moderated }: CommentService): RouteTab
       summary: 'List the comments of an article',
       description:
         'Replies included. Others see neither pending nor hidden comments, except for their authors and callers with ' +
-        '`kb_articles.update`. A comment that the caller may not read keeps its place, without its text and author, ' +
+        '`kb_articles.moderate`. A comment that the caller may not read keeps its place, without its text and author, ' +
         'while there are visible replies to it.',
     }),
     listModeratedComments: recordRoutes(moderatedComment, moderated).list({
@@ -22,7 +22,7 @@ export const commentRoutes = ({ comments, moderated }: CommentService): RouteTab
       summary: 'Comment on an article',
       description:
         'With the setting `comment_moderation`, the comment is pending until a moderator approves it, unless the ' +
-        'author has `kb_articles.update`.',
+        'author has `kb_articles.moderate`.',
     }),
     getKbArticleComment: routes.get(),
     updateKbArticleComment: routes.update({
@@ -33,34 +33,34 @@ export const commentRoutes = ({ comments, moderated }: CommentService): RouteTab
     deleteKbArticleComment: routes.delete({
       description:
         'It can be restored, and keeps its place while there are replies to it. Comments of others require ' +
-        '`kb_articles.update`.',
+        '`kb_articles.moderate`.',
     }),
     restoreKbArticleComment: routes.restore({
       description:
-        'Authors restore comments that they have deleted themselves. All others require `kb_articles.update`.',
+        'Authors restore comments that they have deleted themselves. All others require `kb_articles.moderate`.',
     }),
     approveKbArticleComment: routes.action({
       name: 'approve',
       summary: 'Approve a pending comment',
-      permission: 'kb_articles.update',
+      permission: 'kb_articles.moderate',
       problems: { 409: 'The comment is hidden' },
       rule: approve,
     }),
     hideKbArticleComment: routes.action({
       name: 'hide',
       summary: 'Hide a comment from everyone but its author and moderators',
-      permission: 'kb_articles.update',
+      permission: 'kb_articles.moderate',
       rule: hide,
     }),
     unhideKbArticleComment: routes.action({
       name: 'unhide',
       summary: 'Show a hidden comment again',
-      permission: 'kb_articles.update',
+      permission: 'kb_articles.moderate',
       rule: unhide,
     }),
     listKbArticleCommentHistory: routes.history({
       description:
-        'Newest first. Only the author and callers with `kb_articles.update` can read it.',
+        'Newest first. Only the author and callers with `kb_articles.moderate` can read it.',
     }),
   };
 };

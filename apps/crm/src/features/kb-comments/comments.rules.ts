@@ -61,7 +61,7 @@ export const editComment = async ({ body }: { readonly body?: string }, context:
 };
 
 const requireModerator = ({ caller, row }: RowContext): void =>
-  requirePermission(caller, 'kb_articles.update', { type: 'comment', id: row.id });
+  requirePermission(caller, 'kb_articles.moderate', { type: 'comment', id: row.id });
 
 /** Authors delete their comments; moderators those of others. */
 export const checkDeletion = (context: RowContext): void => {

@@ -60,7 +60,7 @@ export const createComments = (database: Database): CommentService => {
         const changes = await ofArticle.history(caller, id, query);
         const author = await findAuthor(database.forTenant(caller.tenantId), id);
         if (!author || !isAuthor(caller, author)) {
-          requirePermission(caller, 'kb_articles.update', { type: 'comment', id });
+          requirePermission(caller, 'kb_articles.moderate', { type: 'comment', id });
         }
         return changes;
       },

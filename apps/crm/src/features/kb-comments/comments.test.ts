@@ -12,7 +12,7 @@ const article = articlesOf(tenant);
 /** A reader who may comment and does not moderate. */
 const reader = () => {
   const id = randomUUID();
-  return { id, headers: caller({ id, lacking: ['kb_articles.update'] }) };
+  return { id, headers: caller({ id, lacking: ['kb_articles.moderate'] }) };
 };
 
 const comment = async (of: string, fields: object = {}, by: Headers = {}) => {
@@ -51,7 +51,7 @@ describe('Comments', () => {
     expect(await bodiesIn(`${of}/comments`)).toEqual(['Bad']);
   });
 
-  test('of others are neither edited, nor deleted or restored without kb_articles.update', async () => {
+  test('of others are neither edited, nor deleted or restored without kb_articles.moderate', async () => {
     const of = await article();
     const { path } = await comment(of, {}, reader().headers);
     const other = reader();
@@ -64,7 +64,7 @@ describe('Comments', () => {
       () => post(`${path}/hide`, {}, other.headers),
     ]) {
       const { body } = await attempt().expect(403);
-      expect(body.required_permission).toBe('tenant.acme.crm.kb_articles.update');
+      expect(body.required_permission).toBe('tenant.acme.crm.kb_articles.moderate');
     }
     await remove(path).expect(204);
     await post(`${path}/restore`, {}, other.headers).expect(403);

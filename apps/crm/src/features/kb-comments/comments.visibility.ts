@@ -31,7 +31,7 @@ export const isAuthor = (caller: Caller, comment: Author): boolean => {
 };
 
 /** Whether the caller moderates the comments of all articles. */
-export const isModerator = (caller: Caller): boolean => caller.can('kb_articles.update');
+export const isModerator = (caller: Caller): boolean => caller.can('kb_articles.moderate');
 
 /** Whether the caller may read a comment. */
 export const maySee = (caller: Caller, comment: CommentState): boolean =>

@@ -61,7 +61,7 @@ export const settings = {
   comment_moderation: setting(bool(), {
     default: false,
     description:
-      'Whether comments on articles wait for the approval of somebody with `kb_articles.update`.',
+      'Whether comments on articles wait for the approval of somebody with `kb_articles.moderate`.',
   }),
 };
 

@@ -1,3 +1,4 @@
+import type { PublicationStatus } from '../../content/published.ts';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Actor } from '../../records/actor.ts';
@@ -93,12 +94,30 @@ export interface TreeRow {
   readonly title: string;
   readonly slug: string;
   readonly language: string;
-  readonly status: string;
+  readonly status: PublicationStatus;
 }
 
-/** The first `most` pages of a tenant by position. */
-export const readPages = (db: TenantDb, most: number): Promise<TreeRow[]> =>
-  db.read<TreeRow>(sql`
-    SELECT id, parent_id, title, slug, language, status FROM ${Prisma.raw(db.readSchema)}.pages
-    WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL
+/** A part of the tree: what is below a page, so many levels deep. Null is the root. */
+export interface Branch {
+  readonly parentId: string | null;
+  readonly levels: number;
+}
+
+/** The first `most` pages of a branch by position. */
+export const readBranch = (
+  db: TenantDb,
+  { parentId, levels }: Branch,
+  most: number,
+): Promise<TreeRow[]> => {
+  const pages = Prisma.raw(`${db.readSchema}.pages`);
+  return db.read<TreeRow>(sql`
+    WITH RECURSIVE branch (id, level) AS (
+      SELECT id, 1 FROM ${pages} WHERE ${below(db, parentId)}
+      UNION ALL
+      SELECT child.id, branch.level + 1 FROM ${pages} AS child JOIN branch ON child.parent_id = branch.id
+      WHERE child.tenant_id = ${db.tenantId}::uuid AND child.deleted_at IS NULL AND branch.level < ${levels}
+    )
+    SELECT id, parent_id, title, slug, language, status FROM ${pages}
+    WHERE tenant_id = ${db.tenantId}::uuid AND id IN (SELECT branch.id FROM branch)
     ORDER BY position, id LIMIT ${most}`);
+};

@@ -18,7 +18,7 @@ import { record, route } from '../../http.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { acceptedVersions, changeProblems } from '../../records/versions.ts';
 import { page } from './pages.kind.ts';
-import { movePage, type PageMove } from './pages.rules.ts';
+import { MAX_LEVELS, movePage, type PageMove } from './pages.rules.ts';
 import { MAX_TREE, type PageService } from './pages.service.ts';
 
 const TreePage = named(
@@ -58,10 +58,17 @@ export const pageRoutes = (
       permission: 'pages.list',
       resource: 'page',
       summary: 'Show the tree of pages',
-      description: `Each page is followed by those below it, in their order. At most ${MAX_TREE} pages.`,
+      description: `Each page is followed by those below it, in their order. A request for more than ${MAX_TREE} pages is a 422: request fewer levels, or the tree by branch.`,
+      query: shape({
+        parent_id: described(optional(uuid()), 'Only what is below this page'),
+        levels: described(
+          withDefault(int(1, MAX_LEVELS), MAX_LEVELS),
+          'Only this many levels of what is requested',
+        ),
+      }),
       responses: { 200: record(shape({ pages: list(TreePage, { max: MAX_TREE }) })) },
-      handler: async ({ caller, reply }) =>
-        reply(200, { data: { pages: await readTree(caller) } } as never),
+      handler: async ({ caller, query: { parent_id: parentId = null, levels }, reply }) =>
+        reply(200, { data: { pages: await readTree(caller, { parentId, levels }) } }),
     }),
     ...contentRoutes(page, pages, { plural: 'Pages', ...dependencies }),
     movePage: routes.action<PageMove>({
@@ -69,7 +76,7 @@ export const pageRoutes = (
       summary: 'Move a page',
       description:
         'Puts it below `parent_id`, before or after one of the pages there, or at their end if neither `before_id` nor `after_id` is given.',
-      body: Move as never,
+      body: Move,
       rule: movePage,
     }),
     deletePage: route({

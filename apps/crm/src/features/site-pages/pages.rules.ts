@@ -1,6 +1,8 @@
 import { violatedConstraint } from '@tessera/database-kit';
 import { HttpError, invalidField } from '@tessera/http-kit';
 import { generateKeyBetween } from 'fractional-indexing';
+import { requireChangeable } from '../../content/content-rules.ts';
+import type { PublicationStatus } from '../../content/published.ts';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
@@ -14,6 +16,7 @@ interface PageState {
   readonly id: string;
   readonly parent_id: string | null;
   readonly position: string;
+  readonly status: PublicationStatus;
 }
 
 interface Context {
@@ -76,7 +79,13 @@ export const placeUpdatedPage = async (
 };
 
 /** Moves a page below another one, before or after one of those that are there, or to their end. */
-export const movePage = async ({ db, row, body }: PageContext & { readonly body: PageMove }) => {
+export const movePage = async ({
+  caller,
+  db,
+  row,
+  body,
+}: PageContext & { readonly body: PageMove }) => {
+  requireChangeable({ name: 'page', resource: 'pages' }, { caller, row });
   const { parent_id = row.parent_id, before_id: beforeId, after_id: afterId } = body;
   if (beforeId != null && afterId != null) {
     throw invalidField('after_id', 'after_id must not be given together with before_id');

@@ -1,31 +1,39 @@
+import { invalidField } from '@tessera/http-kit';
 import { unpublishAction } from '../../content/publishing/publishing.routes.ts';
 import type { Database } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
 import { lockedRecords } from '../../records/locked-records.ts';
 import { createRecords } from '../../records/records.ts';
+import { levelOf } from '../../records/trees.ts';
 import { type Pages, page } from './pages.kind.ts';
 import {
+  type Branch,
   deleteBelow,
+  isLivePage,
   lockPages,
   publicationsBelow,
-  readPages,
+  readBranch,
   type TreeRow,
 } from './pages.repository.ts';
+import { MAX_LEVELS } from './pages.rules.ts';
 
 /** A page in the tree, and on which level it is. */
 export interface TreePage extends TreeRow {
   readonly depth: number;
 }
 
-/** The tree shows at most this many pages. */
+/** The tree shows at most this many pages at a time. */
 export const MAX_TREE = 5000;
 
 /** Pages, and their tree. */
 export interface PageService {
   readonly pages: Pages;
-  /** All pages, each followed by those below it, in their order. */
-  readTree(caller: Caller): Promise<TreePage[]>;
+  /**
+   * The pages of a branch, each followed by those below it, in their order. 422 if there is no such page, and if the
+   * branch has more than `MAX_TREE` pages.
+   */
+  readTree(caller: Caller, branch?: Partial<Branch>): Promise<TreePage[]>;
   /** Deletes a page; with `force` also those below it, which are restored with it. */
   deletePage(
     caller: Caller,
@@ -35,8 +43,8 @@ export interface PageService {
   ): Promise<void>;
 }
 
-/** Rows in the order of their positions, as a tree. */
-const arrange = (rows: readonly TreeRow[]): TreePage[] => {
+/** Rows in the order of their positions, as a tree that begins below a page on a level. */
+const arrange = (rows: readonly TreeRow[], top: string | null, level: number): TreePage[] => {
   const children = new Map<string | null, TreeRow[]>();
   for (const row of rows) {
     const siblings = children.get(row.parent_id);
@@ -50,9 +58,15 @@ const arrange = (rows: readonly TreeRow[]): TreePage[] => {
       add(row.id, depth + 1);
     }
   };
-  add(null, 1);
+  add(top, level);
   return arranged;
 };
+
+const treeTooLarge = () =>
+  invalidField(
+    'levels',
+    `levels must be so few that there are at most ${MAX_TREE} pages; parent_id requests one branch`,
+  );
 
 export const createPages = (database: Pick<Database, 'forTenant' | 'transaction'>): PageService => {
   const unpublish = unpublishAction({ table: 'pages', resource: 'pages' });
@@ -60,8 +74,15 @@ export const createPages = (database: Pick<Database, 'forTenant' | 'transaction'
   return {
     pages,
 
-    async readTree({ tenantId }) {
-      return arrange(await readPages(database.forTenant(tenantId), MAX_TREE));
+    async readTree({ tenantId }, { parentId = null, levels = MAX_LEVELS } = {}) {
+      const db = database.forTenant(tenantId);
+      if (!(await isLivePage(db, parentId))) {
+        throw invalidField('parent_id', 'parent_id must be the id of an existing page');
+      }
+      const rows = await readBranch(db, { parentId, levels }, MAX_TREE + 1);
+      if (rows.length > MAX_TREE) throw treeTooLarge();
+      const above = parentId === null ? 0 : await levelOf(db, 'pages', parentId);
+      return arrange(rows, parentId, above + 1);
     },
 
     deletePage: (caller, id, force, versions) =>

@@ -1,6 +1,6 @@
 import { tenantForEachTest } from '../../testing/tenant.ts';
 
-const { get, post, put, remove } = tenantForEachTest();
+const { crm, get, post, put, remove, tenant } = tenantForEachTest();
 const path = '/api/crm/pages';
 
 const page = async (title: string, parent_id: string | null = null): Promise<string> =>
@@ -9,8 +9,8 @@ const page = async (title: string, parent_id: string | null = null): Promise<str
 const move = (id: string, body: object) => post(`${path}/${id}/move`, body);
 
 /** The titles of the tree, indented by their level. */
-const tree = async (): Promise<string[]> =>
-  (await get(`${path}/tree`).expect(200)).body.data.pages.map(
+const tree = async (branch = ''): Promise<string[]> =>
+  (await get(`${path}/tree${branch}`).expect(200)).body.data.pages.map(
     ({ title, depth }: { title: string; depth: number }) => '-'.repeat(depth - 1) + title,
   );
 
@@ -57,6 +57,36 @@ test('There are at most ten levels', async () => {
   for (let level = 1; level <= 10; level += 1) parent = await page(`${level}`, parent);
   const { body } = await post(path, { title: 'A', parent_id: parent }).expect(422);
   expect(Object.keys(body.errors)).toEqual(['parent_id']);
+});
+
+test('What is deleted still takes up its levels, so that restoring it leaves at most ten', async () => {
+  const a = await page('A');
+  const b = await page('B', a);
+  let parent: string | null = null;
+  for (let level = 1; level <= 9; level += 1) parent = await page(`${level}`, parent);
+  await remove(`${path}/${b}`).expect(204);
+  const { body } = await move(a, { parent_id: parent }).expect(422);
+  expect(Object.keys(body.errors)).toEqual(['parent_id']);
+});
+
+test('A tree of too many pages is refused, and read by branch and by level', async () => {
+  const a = await page('A');
+  await page('C', await page('B', a));
+  await crm().context.pool.query(
+    `INSERT INTO tenant_crm.pages (tenant_id, id, title, slug, slug_follows_title, language, translation_group, body,
+       body_html, body_text, word_count, position, parent_id)
+     SELECT tenant_id, gen_random_uuid(), 'Many', 'many-' || n, FALSE, language, gen_random_uuid(), '',
+       '', '', 0, 'b' || n, $2
+     FROM tenant_crm.pages, generate_series(1, 5000) AS n WHERE tenant_id = $1 AND id = $2`,
+    [tenant().id, a],
+  );
+  const { body } = await get(`${path}/tree`).expect(422);
+  expect(Object.keys(body.errors)).toEqual(['levels']);
+  await get(`${path}/tree?parent_id=${a}`).expect(422);
+  expect(await tree('?levels=1')).toEqual(['A']);
+  const b = (await get(`${path}?slug=b`).expect(200)).body.data[0].id;
+  expect(await tree(`?parent_id=${b}`)).toEqual(['--C']);
+  await get(`${path}/tree?parent_id=${crypto.randomUUID()}`).expect(422);
 });
 
 test('A page with pages below it is deleted only by force, and restored with them', async () => {

@@ -20,6 +20,7 @@ export const de: PermissionTexts = {
     access: 'nutzen',
     publish: 'veröffentlichen',
     comment: 'kommentieren',
+    moderate: 'moderieren',
     revoke: 'widerrufen',
   },
   resources: {

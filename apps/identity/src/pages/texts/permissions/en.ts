@@ -21,6 +21,7 @@ export const en = {
     access: 'use',
     publish: 'publish',
     comment: 'comment',
+    moderate: 'moderate',
     revoke: 'revoke',
   },
   resources: {

@@ -21,6 +21,7 @@ export const hu: PermissionTexts = {
     access: 'használat',
     publish: 'közzététel',
     comment: 'hozzászólás',
+    moderate: 'moderálás',
     revoke: 'visszavonás',
   },
   resources: {
