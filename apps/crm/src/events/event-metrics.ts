@@ -18,6 +18,11 @@ interface Backlog {
   readonly age: number;
 }
 
+interface SetAside {
+  readonly sink: string;
+  readonly events: number;
+}
+
 /** How long one reading of the backlog is used, in milliseconds. */
 const FRESH_MS = 5000;
 
@@ -41,6 +46,14 @@ export const registerEventMetrics = (sources: EventMetricsSources): void => {
     }
     return read.rows;
   };
+  const setAside = (): Promise<readonly SetAside[]> =>
+    pool
+      .query<SetAside>('SELECT sink, events::int FROM tenant_crm.outbox_set_aside()')
+      .then((result) => result.rows)
+      .catch((err: unknown) => {
+        logger.warn({ err }, 'the events that are set aside could not be counted');
+        return [];
+      });
   const outboxGauge = (name: string, help: string, of: (one: Backlog) => number): void => {
     new Gauge({
       name,
@@ -62,6 +75,19 @@ export const registerEventMetrics = (sources: EventMetricsSources): void => {
     'Age of the oldest event that waits in the outbox, by sink; 0 if none waits.',
     (one) => one.age,
   );
+
+  new Gauge({
+    name: 'outbox_set_aside',
+    help: 'Events that their sink refused for good, by sink. They stay in the outbox.',
+    labelNames: ['sink'],
+    registers: [registry],
+    async collect() {
+      const rows = await setAside();
+      for (const sink of sinks) {
+        this.set({ sink }, rows.find((row) => row.sink === sink)?.events ?? 0);
+      }
+    },
+  });
 
   const consumptionCounter = (
     name: string,

@@ -43,6 +43,34 @@ export const messageOf = ({
   };
 };
 
+/** How much is published at once. Brokers accept 1 MiB for each partition by default. */
+const MAX_BYTES = 512 * 1024;
+/** What Kafka adds to a record, at most. */
+const OVERHEAD_BYTES = 100;
+
+const sizeOf = ({ key, value }: Message): number =>
+  Buffer.byteLength(key) + Buffer.byteLength(value ?? '') + OVERHEAD_BYTES;
+
+/** The messages in their order, in groups of a limited size; a larger message is a group of its own. */
+export const inGroups = (
+  messages: readonly Message[],
+  maxBytes: number = MAX_BYTES,
+): readonly (readonly Message[])[] => {
+  const groups: Message[][] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    const size = sizeOf(message);
+    bytes += size;
+    const group = groups.at(-1);
+    if (group && bytes <= maxBytes) group.push(message);
+    else {
+      groups.push([message]);
+      bytes = size;
+    }
+  }
+  return groups;
+};
+
 export interface PublishOptions extends Pick<OutboxReaderOptions, 'database' | 'logger' | 'batch'> {
   readonly publisher: Pick<Publisher, 'publish'>;
 }
@@ -52,7 +80,9 @@ export const publishOutbox = ({ publisher, ...options }: PublishOptions): Exclus
   startOutboxReader({
     ...options,
     sink: 'kafka',
-    handle: (events) => publisher.publish(events.map(messageOf)),
+    async handle(events) {
+      for (const group of inGroups(events.map(messageOf))) await publisher.publish(group);
+    },
   });
 
 /** Publishes the outbox to the configured broker; undefined if there is none. */

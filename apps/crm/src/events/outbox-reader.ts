@@ -9,6 +9,7 @@ import type { Logger } from '@tessera/http-kit';
 import type pg from 'pg';
 import { advisoryLocks, type DatabaseOptions, tenantAccess } from '../database.ts';
 import { eventOf, withoutEvents } from './event-types.ts';
+import { isRefusal } from './refused-events.ts';
 
 /** Where events go. */
 export const sinks = ['kafka', 'webhooks'] as const;
@@ -53,7 +54,7 @@ export interface OutboxReaderOptions {
   readonly pollMs?: number;
   /**
    * Takes events, those of one record in the order of their commits. They are deleted in the transaction `tx`,
-   * together with what `handle` writes to tenants' rows; if it rejects, the same events come again. A process can be
+   * together with what `handle` writes to tenants' rows; if it rejects, the same events come again, fewer at a time. A process can be
    * killed after it resolves and before the commit, so effects elsewhere may be repeated.
    */
   handle(
@@ -94,26 +95,16 @@ const outboxEventOf = (row: Row): OutboxEvent | undefined => {
 
 /**
  * Hands the outbox of one sink to `handle`, in one replica at a time. Woken by NOTIFY; retries with backoff while
- * `handle` or the database fails. Each sink has its own rows and connection, so none delays another.
+ * `handle` or the database fails. After a failure, it hands over half as many events, and an event that is refused by
+ * itself is set aside: it stays in the table, and does not delay others. Each sink has its own rows and connection, so
+ * none delays another.
  */
 export const startOutboxReader = (options: OutboxReaderOptions): ExclusiveWorker => {
   const { database, logger, sink, batch = 500, handle } = options;
+  let size = batch;
 
-  const handleNext = async (client: pg.Client): Promise<boolean> => {
-    // Not the rows after the last one: a row with a smaller position can commit later.
-    const { rows } = await client.query<Row>({
-      name: 'first_in_outbox',
-      text: 'SELECT * FROM tenant_crm.first_in_outbox($1, $2)',
-      values: [sink, batch],
-    });
-    if (rows.length === 0) return false;
+  const take = async (client: pg.Client, rows: readonly Row[]): Promise<void> => {
     const events = rows.flatMap((row) => outboxEventOf(row) ?? []);
-    if (events.length < rows.length) {
-      const unknown = rows.filter((row) => !outboxEventOf(row) && !withoutEvents[row.table_name]);
-      for (const { table_name, action } of unknown) {
-        logger.error({ table_name, action }, 'a change has no type of event, and is not sent');
-      }
-    }
     const tx = tenantsInTransaction(client, tenantAccess(database));
     await client.query('BEGIN');
     if (events.length > 0) await handle(events, tx);
@@ -123,7 +114,45 @@ export const startOutboxReader = (options: OutboxReaderOptions): ExclusiveWorker
       rows.map(({ position }) => position),
     ]);
     await client.query('COMMIT');
-    return rows.length === batch;
+  };
+
+  const setAside = async (client: pg.Client, row: Row, err: unknown): Promise<void> => {
+    const { tenant_id, event_id, table_name, action, position } = row;
+    logger.error({ err, sink, tenant_id, event_id, table_name, action }, 'an event is set aside');
+    const reason = (err instanceof Error ? err.message : String(err)).slice(0, 500);
+    await client.query('SELECT tenant_crm.set_aside_in_outbox($1, $2, $3)', [
+      sink,
+      position,
+      reason.replaceAll('\0', ''),
+    ]);
+  };
+
+  const handleNext = async (client: pg.Client): Promise<boolean> => {
+    // Not the rows after the last one: a row with a smaller position can commit later.
+    const { rows } = await client.query<Row>({
+      name: 'first_in_outbox',
+      text: 'SELECT * FROM tenant_crm.first_in_outbox($1, $2)',
+      values: [sink, size],
+    });
+    const [first] = rows;
+    if (!first) return false;
+    const unknown = rows.filter((row) => !outboxEventOf(row) && !withoutEvents[row.table_name]);
+    for (const { table_name, action } of unknown) {
+      logger.error({ table_name, action }, 'a change has no type of event, and is not sent');
+    }
+    try {
+      await take(client, rows);
+    } catch (error) {
+      size = Math.ceil(rows.length / 2);
+      // Without a backoff only if it makes progress: the worker then continues on a new connection.
+      if (!isRefusal(error)) throw error;
+      await client.query('ROLLBACK');
+      if (rows.length === 1) await setAside(client, first, error);
+      return true;
+    }
+    const isFull = rows.length === size;
+    size = Math.min(batch, size * 2);
+    return isFull;
   };
 
   return startExclusiveWorker({

@@ -8,6 +8,7 @@ import { createRecords, type RecordsOf } from '../records/records.ts';
 import { crmDatabase } from '../testing/crm.ts';
 import { onPartitions } from '../testing/partitioned-tables.ts';
 import { callerIn } from '../testing/records.ts';
+import { inGroups } from './event-publisher.ts';
 import { type OutboxEvent, type OutboxReaderOptions, startOutboxReader } from './outbox-reader.ts';
 
 const logger = createLogger('test', 'silent');
@@ -39,6 +40,13 @@ const waiting = async (sink: string): Promise<number> => {
     [sink],
   );
   return rows[0].count;
+};
+
+const setAside = async (): Promise<{ record_id: string; error: string }[]> => {
+  const { rows } = await database.pool.query(
+    'SELECT record_id, error FROM tenant_crm.outbox WHERE failed_at IS NOT NULL',
+  );
+  return rows;
 };
 
 const start = (options: Partial<OutboxReaderOptions>) => {
@@ -146,6 +154,47 @@ describe('a reader', () => {
     expect(rows.map(({ notes }) => notes)).toEqual(['xx', 'xx', 'xx']);
   });
 
+  test('sets an event aside that its sink refuses, and hands over all others', async () => {
+    const caller = callerIn();
+    const names = Array.from({ length: 9 }, (_, index) => `Ada ${index}`);
+    const ids = await contacts.addMany(caller, names.map(person));
+    const refused = new Set([ids[2], ids[3], ids[8]]);
+    const taken: string[] = [];
+    start({
+      async handle(events) {
+        if (events.some(({ recordId }) => refused.has(recordId))) {
+          const cause = Object.assign(new Error('too large'), { type: 'MESSAGE_TOO_LARGE' });
+          throw new Error('Cannot publish', { cause });
+        }
+        taken.push(...events.map(({ recordId }) => recordId));
+      },
+    });
+    await until(async () => (await waiting('kafka')) === refused.size);
+    const others = ids.filter((id) => !refused.has(id));
+    await until(() => taken.length === others.length);
+    expect(taken.toSorted()).toEqual(others.toSorted());
+    await until(async () => (await setAside()).length === refused.size);
+    expect((await setAside()).map(({ record_id }) => record_id).toSorted()).toEqual(
+      [...refused].toSorted(),
+    );
+    expect((await setAside())[0]?.error).toBe('Cannot publish');
+  });
+
+  test('never sets an event aside because of an outage, and hands over fewer at a time until it ends', async () => {
+    const caller = callerIn();
+    await contacts.addMany(caller, ['Ada', 'Grace', 'Edsger', 'Alan'].map(person));
+    const sizes: number[] = [];
+    start({
+      async handle(events) {
+        sizes.push(events.length);
+        if (sizes.length < 4) throw new Error('the broker did not answer in time');
+      },
+    });
+    await until(async () => (await waiting('kafka')) === 0);
+    expect(sizes.slice(0, 5)).toEqual([4, 2, 1, 1, 2]);
+    expect(await setAside()).toEqual([]);
+  });
+
   test('of one sink does not wait for another sink that is broken', async () => {
     await letWebhooks(true);
     const { seen } = start({});
@@ -210,4 +259,16 @@ test('A user who does not own the tables reads the outbox, and a tenant does not
   const { rows } = await client.query("SELECT * FROM tenant_crm.first_in_outbox('kafka', 9)");
   expect(rows).toEqual([]);
   await client.end();
+});
+
+test('Messages are published in groups of a limited size, in their order', () => {
+  const message = (key: string, length: number) => ({
+    topic: 'crm.contacts',
+    key,
+    value: 'x'.repeat(length),
+  });
+  const messages = [message('a', 300), message('b', 300), message('c', 5000), message('d', 10)];
+  const keys = inGroups(messages, 1000).map((group) => group.map(({ key }) => key));
+  expect(keys).toEqual([['a', 'b'], ['c'], ['d']]);
+  expect(inGroups([])).toEqual([]);
 });

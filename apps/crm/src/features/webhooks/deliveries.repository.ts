@@ -131,6 +131,17 @@ export const nextDue = async (db: TenantDb, endpointId: string): Promise<Date | 
   return next?.at ?? undefined;
 };
 
+/** The types of the events that an endpoint has yet to get. */
+export const waitingTypes = async (
+  db: TenantDb,
+  endpointId: string,
+): Promise<readonly string[]> => {
+  const rows = await db.query<{ event_type: string }>(sql`
+    SELECT DISTINCT event_type FROM tenant_crm.webhook_deliveries
+    WHERE ${ofEndpoint(db, endpointId)}`);
+  return rows.map((row) => row.event_type);
+};
+
 /** Ends the deliveries that wait: what happens to those of an endpoint that is disabled or deleted. */
 export const stopDeliveries = async (
   db: TenantDb,
@@ -156,7 +167,7 @@ export const replayDelivery = async (db: TenantDb, id: string): Promise<boolean>
   return rows.length > 0;
 };
 
-/** The deliveries to replay. */
+/** The deliveries to replay: of the types that the endpoint selects. */
 export interface ReplayedRange {
   readonly from: Date;
   readonly to: Date;
@@ -168,25 +179,34 @@ export const replayRange = async (
   db: TenantDb,
   endpointId: string,
   { from, to, state }: ReplayedRange,
+  types: readonly string[],
 ): Promise<number> => {
   const [replayed] = await db.query<{ count: number }>(sql`
     WITH replayed AS (
       UPDATE tenant_crm.webhook_deliveries SET ${REPLAY}
       WHERE tenant_id = ${db.tenantId}::uuid AND endpoint_id = ${endpointId}::uuid
         AND created_at >= ${from}::timestamptz AND created_at <= ${to}::timestamptz AND state = ${state}
+        AND event_type = ANY (${types}::text[])
       RETURNING 1
     )
     SELECT count(*)::int AS count FROM replayed`);
   return replayed?.count ?? 0;
 };
 
-/** The endpoint and the payload of a delivery; undefined if there is none. */
+/** What was or is to be sent. */
+export interface StoredDelivery {
+  readonly endpoint_id: string;
+  readonly event_type: string;
+  readonly payload: string;
+}
+
+/** A delivery with its payload; undefined if there is none. */
 export const findDelivery = async (
   db: TenantDb,
   id: string,
-): Promise<{ readonly endpoint_id: string; readonly payload: string } | undefined> => {
-  const [found] = await db.query<{ endpoint_id: string; payload: string }>(sql`
-    SELECT endpoint_id, payload FROM tenant_crm.webhook_deliveries
+): Promise<StoredDelivery | undefined> => {
+  const [found] = await db.query<StoredDelivery>(sql`
+    SELECT endpoint_id, event_type, payload FROM tenant_crm.webhook_deliveries
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`);
   return found;
 };

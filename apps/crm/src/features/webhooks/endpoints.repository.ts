@@ -21,13 +21,19 @@ export const lockLiveEndpoints = (db: TenantDb): Promise<readonly LiveEndpoint[]
     WHERE tenant_id = ${db.tenantId}::uuid AND is_enabled AND deleted_at IS NULL
     ORDER BY id FOR NO KEY UPDATE`);
 
-/** How an endpoint is; undefined if it is deleted or does not exist. */
+/** An endpoint that is not deleted. */
+export interface FoundEndpoint {
+  readonly is_enabled: boolean;
+  readonly event_types: readonly string[];
+}
+
+/** How an endpoint is, which stays so until the transaction ends; undefined if it is deleted or does not exist. */
 export const findEndpoint = async (
   db: TenantDb,
   id: string,
-): Promise<{ readonly is_enabled: boolean; readonly sealed_secrets: Buffer } | undefined> => {
-  const [found] = await db.query<{ is_enabled: boolean; sealed_secrets: Buffer }>(sql`
-    SELECT is_enabled, sealed_secrets FROM tenant_crm.webhook_endpoints
+): Promise<FoundEndpoint | undefined> => {
+  const [found] = await db.query<FoundEndpoint>(sql`
+    SELECT is_enabled, event_types FROM tenant_crm.webhook_endpoints
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid AND deleted_at IS NULL
     FOR NO KEY UPDATE`);
   return found;

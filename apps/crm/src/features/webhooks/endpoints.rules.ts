@@ -1,11 +1,9 @@
-import { type CrmPermission, crmPermissions } from '@tessera/contracts';
 import { invalidField } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
-import { requirePermission } from '../../records/require-permission.ts';
-import { stopDeliveries } from './deliveries.repository.ts';
+import { stopDeliveries, waitingTypes } from './deliveries.repository.ts';
 import type { EndpointSecrets } from './endpoint-secrets.ts';
-import { selectedResources } from './event-selectors.ts';
+import { requireSelection, requireTypes } from './event-permissions.ts';
 
 /** What the rules of endpoints need. */
 export interface EndpointDependencies {
@@ -25,22 +23,12 @@ export interface NewEndpoint {
   readonly secret: string;
 }
 
-/** The permission to see the records of a resource, or of the resource that it is a part of. */
-const permissionToSee = (resource: string): CrmPermission | undefined => {
-  const segments = resource.split('.');
-  const names = segments.map((_, index) => segments.slice(0, segments.length - index).join('.'));
-  return names
-    .map((name) => `${name}.view` as CrmPermission)
-    .find((permission) => Object.hasOwn(crmPermissions, permission));
-};
-
-/** 403 unless the caller may see the records whose events are selected: events contain what the records contain. */
-const checkSelection = (caller: Caller, selectors: readonly string[], id: string | null): void => {
-  const needed = selectedResources(selectors).flatMap((one) => permissionToSee(one) ?? []);
-  for (const permission of new Set(needed)) {
-    requirePermission(caller, permission, { type: 'webhook endpoint', id });
-  }
-};
+/** A change of an endpoint, and the endpoint before it. */
+interface EndpointContext {
+  readonly caller: Caller;
+  readonly db: TenantDb;
+  readonly row: { readonly id: string; readonly event_types: readonly string[] };
+}
 
 export const createEndpointRules = ({ secrets, problemOf }: EndpointDependencies) => {
   const checkUrl = (url: string): void => {
@@ -54,17 +42,22 @@ export const createEndpointRules = ({ secrets, problemOf }: EndpointDependencies
       { id, caller }: { readonly id: string; readonly caller: Caller },
     ) {
       checkUrl(url);
-      checkSelection(caller, event_types, null);
+      requireSelection(caller, event_types, null);
       return { sealed_secrets: secrets.sealNew(id, secret) };
     },
 
-    update(
-      change: Partial<NewEndpoint>,
-      { caller, row }: { readonly caller: Caller; readonly row: { readonly id: string } },
-    ) {
-      if (change.url !== undefined) checkUrl(change.url);
-      if (change.event_types) checkSelection(caller, change.event_types, row.id);
-      return change.is_enabled ? { disabled_reason: null, failing_since: null } : {};
+    async update(change: Partial<NewEndpoint>, { caller, db, row }: EndpointContext) {
+      const { url, event_types, is_enabled } = change;
+      if (url !== undefined) checkUrl(url);
+      if (url !== undefined || is_enabled) requireSelection(caller, row.event_types, row.id);
+      if (event_types) requireSelection(caller, event_types, row.id);
+      // What waits is sent to the new URL, also if its type is no longer selected.
+      if (url !== undefined) requireTypes(caller, await waitingTypes(db, row.id), row.id);
+      return is_enabled ? { disabled_reason: null, failing_since: null } : {};
+    },
+
+    restore({ caller, row }: EndpointContext) {
+      requireSelection(caller, row.event_types, row.id);
     },
   };
 };

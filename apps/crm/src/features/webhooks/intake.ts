@@ -12,6 +12,9 @@ export interface IntakeDependencies {
   readonly wake: Wake;
 }
 
+/** How much is inserted in one statement, in characters of payloads: an endpoint can get many large records. */
+const MAX_INSERTED_LENGTH = 2_000_000;
+
 const byTenant = (events: readonly OutboxEvent[]): ReadonlyMap<string, readonly OutboxEvent[]> => {
   const groups = new Map<string, OutboxEvent[]>();
   for (const event of events) {
@@ -31,7 +34,14 @@ const takeOfTenant = async (
   const endpoints = await lockLiveEndpoints(db);
   const read = recordReader(db);
   const records = new Map<string, Promise<object | undefined>>();
-  const deliveries: NewDelivery[] = [];
+  const woken = new Set<string>();
+  let deliveries: NewDelivery[] = [];
+  let length = 0;
+  const insert = async (): Promise<void> => {
+    if (deliveries.length > 0) await insertDeliveries(db, deliveries);
+    deliveries = [];
+    length = 0;
+  };
   for (const event of events) {
     const { id, type, tableName, recordId } = event;
     const takers = endpoints.filter((endpoint) => isSelected(endpoint.event_types, type));
@@ -40,13 +50,15 @@ const takeOfTenant = async (
     records.set(recordId, record);
     const payload = payloadOf(event, await record);
     const of = { event_id: id, event_type: type, record_id: recordId, payload };
-    deliveries.push(...takers.map((endpoint) => Object.assign({ endpoint_id: endpoint.id }, of)));
+    for (const { id: endpoint_id } of takers) {
+      deliveries.push(Object.assign({ endpoint_id }, of));
+      woken.add(endpoint_id);
+      length += payload.length;
+      if (length >= MAX_INSERTED_LENGTH) await insert();
+    }
   }
-  if (deliveries.length === 0) return;
-  await insertDeliveries(db, deliveries);
-  for (const endpointId of new Set(deliveries.map((one) => one.endpoint_id))) {
-    await wake(db, endpointId, new Date());
-  }
+  await insert();
+  for (const endpointId of woken) await wake(db, endpointId, new Date());
 };
 
 /** Turns events into deliveries, in the transaction that removes them from the outbox. */

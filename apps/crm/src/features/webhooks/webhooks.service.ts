@@ -1,6 +1,6 @@
 import { HttpError, notFound } from '@tessera/http-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { Database } from '../../database.ts';
+import type { Database, TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import type { AnswerOf } from '../../records/kind.ts';
 import { createRecords, type Versioned } from '../../records/records.ts';
@@ -16,6 +16,7 @@ import {
   type ReplayedRange,
   replayDelivery,
   replayRange,
+  type StoredDelivery,
 } from './deliveries.repository.ts';
 import { type EndpointSecrets, newSigningSecret } from './endpoint-secrets.ts';
 import {
@@ -23,8 +24,10 @@ import {
   type WebhookEndpointKind,
   type WebhookEndpoints,
 } from './endpoints.kind.ts';
-import { findEndpoint } from './endpoints.repository.ts';
+import { type FoundEndpoint, findEndpoint } from './endpoints.repository.ts';
 import type { EndpointDependencies, NewEndpoint } from './endpoints.rules.ts';
+import { requireSelection, requireTypes, TEST_EVENT } from './event-permissions.ts';
+import { selectedTypes } from './event-selectors.ts';
 import { testPayload } from './payload.ts';
 import type { Wake } from './wake.ts';
 
@@ -34,6 +37,12 @@ type Delivery = AnswerOf<typeof webhookDelivery>;
 /** An endpoint, and a new secret of it. */
 export interface EndpointWithSecret extends Versioned<Endpoint> {
   readonly secret: string;
+}
+
+interface RotatedEndpoint {
+  readonly id: string;
+  readonly event_types: readonly string[];
+  readonly sealed_secrets: Buffer;
 }
 
 const HOUR_MS = 3_600_000;
@@ -82,20 +91,22 @@ export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => 
   const onEnabled = async <T>(
     { tenantId }: Caller,
     id: string,
-    work: (db: Parameters<Wake>[0]) => Promise<T>,
+    work: (db: TenantDb, endpoint: FoundEndpoint) => Promise<T>,
   ): Promise<T> =>
     database.transaction(tenantId, async (db) => {
       const endpoint = await findEndpoint(db, id);
       if (!endpoint) throw notFound('The webhook endpoint');
       if (!endpoint.is_enabled) throw conflict('The webhook endpoint is disabled.');
-      const result = await work(db);
+      const result = await work(db, endpoint);
       await wake(db, id, new Date());
       return result;
     });
 
-  const payloadOf = async ({ tenantId }: Caller, id: string) => {
-    const found = await findDelivery(database.forTenant(tenantId), id);
+  /** A delivery of an event that the caller may see. */
+  const shownDelivery = async (caller: Caller, id: string): Promise<StoredDelivery> => {
+    const found = await findDelivery(database.forTenant(caller.tenantId), id);
     if (!found) throw notFound('The webhook delivery');
+    requireTypes(caller, [found.event_type], found.endpoint_id);
     return found;
   };
 
@@ -116,10 +127,13 @@ export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => 
       const expiresAt = new Date(Date.now() + overlapHours * HOUR_MS);
       const rotate = {
         name: 'rotate-secret',
-        rule: ({ row }: { readonly row: { readonly id: string; sealed_secrets: Buffer } }) => ({
-          sealed_secrets: secrets.rotate(row.id, row.sealed_secrets, secret, expiresAt),
-          previous_secret_expires_at: overlapHours > 0 ? expiresAt : null,
-        }),
+        rule: ({ row }: { readonly row: RotatedEndpoint }) => {
+          requireSelection(caller, row.event_types, row.id);
+          return {
+            sealed_secrets: secrets.rotate(row.id, row.sealed_secrets, secret, expiresAt),
+            previous_secret_expires_at: overlapHours > 0 ? expiresAt : null,
+          };
+        },
       };
       const changed = await endpoints.act(caller, id, rotate, undefined, versions);
       return Object.assign(changed, { secret });
@@ -132,7 +146,7 @@ export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => 
           {
             endpoint_id: id,
             event_id: uuidv7(),
-            event_type: 'webhook.test',
+            event_type: TEST_EVENT,
             record_id: null,
             payload: testPayload(id, at),
           },
@@ -141,7 +155,7 @@ export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => 
       }),
 
     async replay(caller, id) {
-      const { endpoint_id: endpointId } = await payloadOf(caller, id);
+      const { endpoint_id: endpointId } = await shownDelivery(caller, id);
       return onEnabled(caller, endpointId, async (db) => {
         if (!(await replayDelivery(db, id))) throw conflict('The delivery has not ended yet.');
         return deliveries.get(caller, id);
@@ -149,10 +163,13 @@ export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => 
     },
 
     replayRange: (caller, endpointId, range) =>
-      onEnabled(caller, endpointId, (db) => replayRange(db, endpointId, range)),
+      onEnabled(caller, endpointId, (db, endpoint) => {
+        requireSelection(caller, endpoint.event_types, endpointId);
+        return replayRange(db, endpointId, range, selectedTypes(endpoint.event_types));
+      }),
 
     async payload(caller, id) {
-      return JSON.parse((await payloadOf(caller, id)).payload) as object;
+      return JSON.parse((await shownDelivery(caller, id)).payload) as object;
     },
   };
 };

@@ -1,6 +1,9 @@
+import type { ServerResponse } from 'node:http';
+import { type CrmEventResource, crmEventResourceNames, crmPermissions } from '@tessera/contracts';
 import { until } from '@tessera/local-stack';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 import { startReceiver, verifies, type WebhookReceiver } from '../../testing/webhook-receiver.ts';
+import { eventPermissions } from './event-permissions.ts';
 import { createWake } from './wake.ts';
 
 const { crm, caller, get, post, put, remove } = tenantForEachTest(async () => ({
@@ -14,6 +17,10 @@ beforeEach(async () => {
   receiver = await startReceiver();
 });
 afterEach(() => receiver.stop());
+
+/** Fails, and asks for a wait that no test is as long as. */
+const failLater = (res: ServerResponse, status = 500) =>
+  void res.writeHead(status, { 'retry-after': '3600' }).end();
 
 const createEndpoint = async (more: object = {}) => {
   const input = { url: receiver.url, event_types: ['crm.contacts.*'], ...more };
@@ -233,7 +240,7 @@ describe('a failed delivery', () => {
   });
 
   test('fails for good after three days, and can be replayed singly or by period', async () => {
-    receiver.respond((res) => void res.writeHead(500).end());
+    receiver.respond((res) => failLater(res));
     const { id } = await createEndpoint();
     for (const name of ['Ada', 'Bob']) await createContact(name);
     const attempted = async () =>
@@ -263,7 +270,8 @@ describe('a failed delivery', () => {
     const ada = await createContact('Ada');
     await untilState(id, 'succeeded');
     receiver.respond((res, { json }) => {
-      res.writeHead(json.data.id === ada.id ? 500 : 204).end();
+      if (json.data.id === ada.id) failLater(res);
+      else res.writeHead(204).end();
     });
     await put(`/api/crm/contacts/${ada.id}`, { notes: 'first' }).expect(200);
     await until(() => receiver.received.length === 2);
@@ -299,7 +307,7 @@ describe('an endpoint', () => {
   });
 
   test('that is disabled ends the deliveries that wait', async () => {
-    receiver.respond((res) => void res.writeHead(500).end());
+    receiver.respond((res) => failLater(res));
     const { id } = await createEndpoint();
     await createContact();
     await until(async () => (await deliveriesOf(id))[0]?.attempts === 1);
@@ -322,4 +330,50 @@ describe('an endpoint', () => {
       expect(denied.error).toBe('permission_denied');
     }
   });
+
+  test('cannot be redirected, enabled, restored or replayed by somebody who may not see its records', async () => {
+    const { id } = await createEndpoint();
+    await createContact();
+    const [delivery] = await untilState(id, 'succeeded');
+    const all = ['webhooks.view', 'webhooks.update', 'webhooks.delete', 'webhooks.list'] as const;
+    const limited = caller({ permissions: [...all, 'tasks.view'] });
+    const seeing = caller({ permissions: [...all, 'contacts.view'] });
+    const own = { url: `${receiver.url}/elsewhere` };
+    const refused = async (one: Promise<{ status: number; body: { error?: string } }>) => {
+      const { status, body } = await one;
+      expect([status, body.error]).toEqual([403, 'permission_denied']);
+    };
+    await refused(put(`${path}/${id}`, own, limited));
+    await refused(post(`${path}/${id}/rotate-secret`, {}, limited));
+    await refused(post(`${deliveriesPath}/${delivery.id}/replay`, {}, limited));
+    await refused(get(`${deliveriesPath}/${delivery.id}/payload`, limited));
+    const range = { from: delivery.created_at, state: 'succeeded' };
+    await refused(post(`${path}/${id}/replay`, range, limited));
+    await put(`${path}/${id}`, { is_enabled: false }, limited).expect(200);
+    await refused(put(`${path}/${id}`, { is_enabled: true }, limited));
+    await put(`${path}/${id}`, { is_enabled: true }, seeing).expect(200);
+    await get(`${deliveriesPath}/${delivery.id}/payload`, seeing).expect(200);
+    // A delivery that waits, although its type is no longer selected.
+    receiver.respond((res) => failLater(res, 503));
+    await createContact('Bob');
+    await until(async () => (await deliveriesOf(id, '&state=pending'))[0]?.attempts === 1);
+    await put(`${path}/${id}`, { event_types: ['crm.tasks.*'] }, limited).expect(200);
+    await refused(put(`${path}/${id}`, own, limited));
+    await put(`${path}/${id}`, { event_types: ['crm.contacts.*'] }, seeing).expect(200);
+    await remove(`${path}/${id}`, limited).expect(204);
+    await refused(post(`${path}/${id}/restore`, {}, limited));
+    await post(`${path}/${id}/restore`, {}, seeing).expect(200);
+  });
+});
+
+test('The events of each resource need permissions, those of the chat also the access to it', () => {
+  expect([...eventPermissions.keys()]).toEqual(crmEventResourceNames);
+  for (const needed of eventPermissions.values()) {
+    expect(needed.length).toBeGreaterThan(0);
+    for (const permission of needed) expect(crmPermissions).toHaveProperty([permission]);
+  }
+  const of = (name: CrmEventResource) => eventPermissions.get(name);
+  expect(of('chat.channel_bots')).toEqual(['chat.access', 'chat.bots.view']);
+  expect(of('messaging_accounts')).toEqual(['settings.view']);
+  expect(of('kb_articles.comments')).toEqual(['kb_articles.view']);
 });
