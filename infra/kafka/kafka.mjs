@@ -16,6 +16,7 @@ import { parseArgs, promisify } from 'node:util';
 import { freePort } from '../../packages/local-stack/src/free-port.ts';
 import { superviseProcess } from '../../packages/local-stack/src/supervised-process.ts';
 import { classes, formatted, install, jars } from './install.mjs';
+import { scramUsers, secureSettings } from './secure.mjs';
 
 const HOST = '127.0.0.1';
 const START_LIMIT_MS = 60_000;
@@ -29,10 +30,17 @@ const java = [
   jars,
 ];
 
-const settings = (directory, port, controllerPort) => ({
+/** The listener on `port` is for clients; with TLS, Kafka itself uses another one. */
+const listeners = (port, plainPort) =>
+  plainPort === undefined
+    ? `PLAINTEXT://${HOST}:${port}`
+    : `SECURE://${HOST}:${port},PLAINTEXT://${HOST}:${plainPort}`;
+
+const settings = ({ directory, port, plainPort, controllerPort }) => ({
   'process.roles': 'broker,controller',
   'node.id': 1,
-  listeners: `PLAINTEXT://${HOST}:${port},CONTROLLER://${HOST}:${controllerPort}`,
+  listeners: `${listeners(port, plainPort)},CONTROLLER://${HOST}:${controllerPort}`,
+  'listener.security.protocol.map': 'SECURE:SASL_SSL,PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
   'controller.listener.names': 'CONTROLLER',
   'controller.quorum.voters': `1@${HOST}:${controllerPort}`,
   'log.dirs': join(directory, 'data'),
@@ -66,8 +74,13 @@ const temporary = () => mkdtemp(join(tmpdir(), 'tessera-kafka-'));
  * that a broker killed on the same port left, are used again. It ends with this process at the latest.
  * Throws what is missing on this machine, or what Kafka had to say.
  *
- * @param {{ directory?: string, port?: number, dump?: string }} options Default: a temporary directory,
- *   a free port. `dump`: the file that takes the classes it has loaded when it ends.
+ * @param {{
+ *   directory?: string,
+ *   port?: number,
+ *   dump?: string,
+ *   secure?: { keystore: string, users: Record<string, string> },
+ * }} options Default: a temporary directory, a free port. `dump`: the file that takes the classes it has loaded when it
+ *   ends. `secure`: requires TLS and one of these users, who have these passwords.
  * @returns {Promise<import('../../packages/local-stack/src/broker.ts').Broker & { exited: Promise<number> }>}
  */
 export async function startBroker(options = {}) {
@@ -78,9 +91,15 @@ export async function startBroker(options = {}) {
   killed.delete(port);
   await mkdir(directory, { recursive: true });
   const properties = join(directory, 'server.properties');
-  const lines = Object.entries(settings(directory, port, await freePort()));
+  const { secure } = options;
+  const plainPort = secure && (await freePort());
+  const lines = Object.entries({
+    ...settings({ directory, port, plainPort, controllerPort: await freePort() }),
+    ...(secure && secureSettings(secure)),
+  });
   await writeFile(properties, lines.map(([name, value]) => `${name}=${value}\n`).join(''));
-  if (!existsSync(join(directory, 'data', 'meta.properties'))) await format(directory, properties);
+  if (!existsSync(join(directory, 'data', 'meta.properties')))
+    await format(directory, properties, secure?.users);
 
   const log = await open(join(directory, 'kafka.log'), 'w+', 0o600);
   const kafka = superviseProcess({
@@ -91,7 +110,7 @@ export async function startBroker(options = {}) {
     output: log.fd,
   });
   try {
-    if (!(await answers(kafka, port))) {
+    if (!(await answers(kafka, plainPort ?? port))) {
       await kafka.stop();
       // Read through the handle, since the file may have been deleted with its directory.
       const { buffer, bytesRead } = await log.read({ position: 0 });
@@ -126,11 +145,12 @@ const isFree = (port) =>
   });
 
 /**
- * The files of a new node, created once and copied, because formatting takes half as long as a start.
+ * The files of a new node. Without users they are created once and copied, because formatting takes half as long as a
+ * start.
  */
-async function format(directory, properties) {
+async function format(directory, properties, users) {
   const data = join(directory, 'data');
-  if (!existsSync(formatted)) {
+  if (users || !existsSync(formatted)) {
     const clusterId = randomBytes(16).toString('base64url');
     const tool = [
       'kafka.tools.StorageTool',
@@ -138,8 +158,10 @@ async function format(directory, properties) {
       `--cluster-id=${clusterId}`,
       '-c',
       properties,
+      ...scramUsers(users ?? {}),
     ];
     await promisify(execFile)('java', [...java, ...tool]);
+    if (users) return;
     const copy = `${formatted}.${clusterId}`;
     await cp(data, copy, { recursive: true });
     // Another process may have been faster.

@@ -27,6 +27,7 @@ test('few settings are required', () => {
     files: { path: 'files', s3: undefined, maxBytes: 5 * 1024 ** 3, defaultQuota: undefined },
     outbound: { allowedNetworks: [], twilioUrl: 'https://api.twilio.com' },
     kafkaBrokers: [],
+    kafkaSecurity: undefined,
     lifetimes: { policies: 3_600_000, principals: 15_000 },
     corsOrigins: [],
     trustedProxies: 0,
@@ -151,6 +152,29 @@ describe('fake authentication', () => {
 test('lists are separated by commas', () => {
   const { kafkaBrokers } = readConfig({ ...needed, KAFKA_BROKERS: 'a:9092, b:9092' });
   expect(kafkaBrokers).toEqual(['a:9092', 'b:9092']);
+});
+
+describe('Kafka', () => {
+  const read = (variables: Record<string, string>) => readConfig({ ...needed, ...variables });
+
+  test('is reached with TLS, and with a user, if the variables say so', () => {
+    const tls = { KAFKA_TLS: 'true' };
+    expect(read(tls).kafkaSecurity).toEqual({ ca: undefined, sasl: undefined });
+    const user = { KAFKA_USERNAME: 'crm', KAFKA_PASSWORD: 'x' };
+    expect(read({ ...tls, ...user, KAFKA_CA: 'PEM' }).kafkaSecurity).toEqual({
+      ca: 'PEM',
+      sasl: { mechanism: 'scram-sha-512', username: 'crm', password: 'x' },
+    });
+  });
+
+  test.each([
+    ['KAFKA_CA requires KAFKA_TLS', { KAFKA_CA: 'PEM' }],
+    ['KAFKA_USERNAME requires KAFKA_TLS', { KAFKA_USERNAME: 'crm', KAFKA_PASSWORD: 'x' }],
+    ['KAFKA_USERNAME requires KAFKA_PASSWORD', { KAFKA_TLS: 'true', KAFKA_USERNAME: 'crm' }],
+    ['KAFKA_PASSWORD requires KAFKA_USERNAME', { KAFKA_TLS: 'true', KAFKA_PASSWORD: 'x' }],
+  ])('%s', (problem, variables) => {
+    expect(() => read(variables)).toThrow(problem);
+  });
 });
 
 test('all invalid variables are named at once, and no value is repeated', () => {

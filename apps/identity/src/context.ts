@@ -94,6 +94,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     if (config.kafkaBrokers.length === 0) return;
     const publisher = createPublisher({
       brokers: config.kafkaBrokers,
+      security: config.kafkaSecurity,
       clientId: 'identity',
       logger,
       // The longest time that a stop waits for a broker that does not respond.

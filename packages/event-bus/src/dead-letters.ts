@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { deadLetterTopic } from '@tessera/contracts';
-import { type Client, type ClientOptions, createClient } from './kafka.ts';
+import { type Client, type ClientOptions, createClient, type KafkaSecurity } from './kafka.ts';
 import type { Logger } from './logger.ts';
 import { createPublisher } from './publisher.ts';
 
@@ -23,6 +23,7 @@ export interface DeadLetter {
 
 export interface DeadLetterOptions {
   readonly brokers: readonly string[];
+  readonly security?: KafkaSecurity | undefined;
   readonly clientId: string;
   readonly logger?: Logger | undefined;
 }

@@ -1,13 +1,36 @@
-import { connect, type Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import kafkajs, { type Admin, type Consumer, type Kafka, type Producer } from 'kafkajs';
+import { connect as connectTls } from 'node:tls';
+import kafkajs, {
+  type Admin,
+  type Consumer,
+  type Kafka,
+  type Producer,
+  type SASLOptions,
+} from 'kafkajs';
 import type { Logger } from './logger.ts';
 
 export type { Consumer, Producer } from 'kafkajs';
 
+/** TLS to the brokers, whose certificates are verified. */
+export interface KafkaSecurity {
+  /** Certificates (PEM) of the trusted authorities. Default: those that Node trusts. */
+  readonly ca?: string | undefined;
+  /** Default: the broker authenticates nobody. */
+  readonly sasl?:
+    | {
+        readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+        readonly username: string;
+        readonly password: string;
+      }
+    | undefined;
+}
+
 export interface ClientOptions {
   /** Bootstrap brokers of the cluster, `host:port` each. */
   brokers: readonly string[];
+  /** Default: connections without TLS and without authentication. */
+  security?: KafkaSecurity | undefined;
   /** The client id in the broker's logs. */
   clientId: string;
   /** Time limit for one request to the broker, in milliseconds. */
@@ -69,9 +92,10 @@ const DIVERGED = new Set([
 ]);
 
 export function createClient(options: ClientOptions): Client {
-  const sockets = trackedSockets(options.dial ?? dial);
+  const sockets = trackedSockets(options.dial ?? dial, options.security);
   const kafka = new kafkajs.Kafka({
     brokers: [...options.brokers],
+    ...saslOf(options.security),
     clientId: options.clientId,
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     requestTimeout: options.requestTimeoutMs,
@@ -168,15 +192,27 @@ async function leadersOf(admin: Admin, topics: readonly string[]): Promise<Set<s
 const dial = (host: string, port: number): Socket =>
   connect({ host, port }).setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
 
-function trackedSockets(dial: (host: string, port: number) => Socket) {
+/** kafkajs declares one type for each mechanism. */
+const saslOf = (security: KafkaSecurity | undefined): { sasl?: SASLOptions } =>
+  security?.sasl ? { sasl: { ...security.sasl } as SASLOptions } : {};
+
+/** Starts TLS on a connection (RFC 8446); the name in the certificate must be that of the host. */
+const encrypted = (socket: Socket, host: string, { ca }: KafkaSecurity): Socket =>
+  connectTls({ socket, host, ca, servername: isIP(host) ? undefined : host });
+
+function trackedSockets(
+  dial: (host: string, port: number) => Socket,
+  security: KafkaSecurity | undefined,
+) {
   const open = new Set<Socket>();
   let abandoned = false;
   return {
     open({ host, port, onConnect }: { host: string; port: number; onConnect: () => void }): Socket {
       if (abandoned) throw new Error('the client was abandoned');
-      const socket = dial(host, port);
+      const plain = dial(host, port);
+      const socket = security ? encrypted(plain, host, security) : plain;
       open.add(socket);
-      socket.once('connect', onConnect);
+      socket.once(security ? 'secureConnect' : 'connect', onConnect);
       socket.once('close', () => open.delete(socket));
       return socket;
     },

@@ -13,6 +13,7 @@ import {
   withDefault,
   withRule,
 } from '@tessera/fields';
+import { kafkaSettings, kafkaVariables } from './kafka-settings.ts';
 
 const AN_ORIGIN = 'an origin such as https://app.example.com';
 
@@ -62,10 +63,7 @@ export const serviceVariables = (standardPort: number) =>
       withDefault(int(1, 1000), 10),
       'Maximum number of database connections.',
     ),
-    KAFKA_BROKERS: described(
-      withDefault(list(text(300), { max: 50 }), []),
-      'Kafka brokers as host:port. Without them, identity keeps its events in the outbox, and CRM publishes none and is not notified of changes in identity.',
-    ),
+    ...kafkaVariables,
     REDIS_URL: described(
       optional(matching(/^rediss?:\/\/\S+$/, 'a redis:// or rediss:// URL', 2000)),
       'Redis server for what all replicas share: rate limits and, with DATABASE_READ_URL, the positions of writes. Without it, each replica counts separately.',
@@ -103,7 +101,7 @@ export const serviceSettings = (read: OutOf<ReturnType<typeof serviceVariables>>
       pooler: read.DATABASE_POOLER,
       poolSize: read.DATABASE_POOL_SIZE,
     },
-    kafkaBrokers: read.KAFKA_BROKERS,
+    ...kafkaSettings(read),
     redis: { url: read.REDIS_URL, timeoutMs: read.REDIS_TIMEOUT_MS },
     corsOrigins: read.CORS_ORIGINS,
     trustedProxies: read.TRUSTED_PROXIES,

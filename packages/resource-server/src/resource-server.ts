@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { eventTypes, type IdentityEvent, parseEvent } from '@tessera/contracts';
-import { type Consumption, consume, type TopicProgress } from '@tessera/event-bus';
+import {
+  type Consumption,
+  consume,
+  type KafkaSecurity,
+  type TopicProgress,
+} from '@tessera/event-bus';
 import type { Gate, Logger } from '@tessera/http-kit';
 import {
   type AbsentActor,
@@ -30,6 +35,8 @@ export interface ResourceServerOptions {
   };
   /** Kafka brokers (`host:port`) with identity's events; without any, no event reports changes. */
   readonly kafkaBrokers: readonly string[];
+  /** TLS and credentials of the connection to Kafka. Default: none. */
+  readonly kafkaSecurity?: KafkaSecurity | undefined;
   /** How long answers of identity are kept at most, in milliseconds. */
   readonly lifetimes: { readonly policies: number; readonly principals: number };
   readonly logger: Logger;
@@ -114,6 +121,7 @@ export const createResourceServer = <Permission extends string = string>(
   const consumeEvents = (): Consumption =>
     consume({
       brokers: [...kafkaBrokers],
+      security: options.kafkaSecurity,
       clientId: service,
       // Each replica has caches of its own, so each needs every event (decision E3).
       groupId: `${service}.${randomUUID()}`,

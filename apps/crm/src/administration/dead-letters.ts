@@ -6,9 +6,12 @@ import type { Config } from '../config.ts';
 /** Every topic that can have dead letters: those of identity's events and of CRM's. */
 const topics: readonly string[] = [...eventTypes, ...crmEventResourceNames.map(crmTopicOf)];
 
-const open = ({ kafkaBrokers }: Pick<Config, 'kafkaBrokers'>): DeadLetters => {
+const open = ({
+  kafkaBrokers,
+  kafkaSecurity,
+}: Pick<Config, 'kafkaBrokers' | 'kafkaSecurity'>): DeadLetters => {
   if (kafkaBrokers.length === 0) throw new Error('KAFKA_BROKERS is not set.');
-  return new DeadLetters({ brokers: kafkaBrokers, clientId: 'crm-admin' });
+  return new DeadLetters({ brokers: kafkaBrokers, security: kafkaSecurity, clientId: 'crm-admin' });
 };
 
 const summaryOf = ({ id, topic, reason, copies, writtenAt }: DeadLetter) => ({

@@ -87,12 +87,17 @@ export const publishOutbox = ({ publisher, ...options }: PublishOptions): Exclus
 
 /** Publishes the outbox to the configured broker; undefined if there is none. */
 export const startEventPublisher = (
-  { kafkaBrokers, database }: Pick<Config, 'kafkaBrokers' | 'database'>,
+  {
+    kafkaBrokers,
+    kafkaSecurity,
+    database,
+  }: Pick<Config, 'kafkaBrokers' | 'kafkaSecurity' | 'database'>,
   logger: Logger,
 ): EventPublisher | undefined => {
   if (kafkaBrokers.length === 0) return undefined;
   const publisher = createPublisher({
     brokers: kafkaBrokers,
+    security: kafkaSecurity,
     clientId: 'crm',
     logger,
     timeoutMs: TIME_LIMIT_MS,
