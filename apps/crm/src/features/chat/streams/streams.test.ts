@@ -159,7 +159,11 @@ test('The stream of all channels gets those that the caller joins, and no others
   const hidden = await channel({ kind: 'private', name: 'Board' }, ada.headers);
   const open = await channel({}, ada.headers);
   await say(hidden, 'secret', ada.headers);
+  const own = await channel({}, bob.headers);
   await say(open, 'before', ada.headers);
+  // A stream reads events in their order: with this one, Bob's has also read the earlier ones.
+  await say(own, 'mine', bob.headers);
+  await until(() => bodiesOf(stream.events).length === 1);
   await post(`${open}/participants`, { user_id: bob.id }, ada.headers).expect(201);
   await say(open, 'after', ada.headers);
   const direct = await channel(
@@ -167,14 +171,14 @@ test('The stream of all channels gets those that the caller joins, and no others
     ada.headers,
   );
   await say(direct, 'just you', ada.headers);
-  await until(() => bodiesOf(stream.events).length === 2);
-  expect(bodiesOf(stream.events)).toEqual(['after', 'just you']);
+  await until(() => bodiesOf(stream.events).length === 3);
+  expect(bodiesOf(stream.events)).toEqual(['mine', 'after', 'just you']);
   await remove(`${open}/participants/${bob.id}`, ada.headers).expect(204);
   await stream.next('participant.removed');
   await say(open, 'too late', ada.headers);
   await say(direct, 'still here', ada.headers);
-  await until(() => bodiesOf(stream.events).length === 3);
-  expect(bodiesOf(stream.events)).toEqual(['after', 'just you', 'still here']);
+  await until(() => bodiesOf(stream.events).length === 4);
+  expect(bodiesOf(stream.events)).toEqual(['mine', 'after', 'just you', 'still here']);
   stream.close();
 });
 
