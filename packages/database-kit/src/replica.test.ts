@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { until } from '@tessera/local-stack';
+import { type Replicated, startReplicated, until } from '@tessera/local-stack';
 import type pg from 'pg';
 import { createPool } from './pool.ts';
 import { Replica } from './replica.ts';
 import type { Statement } from './statements.ts';
 import { createTenantDb, type TenantDb } from './tenant-db.ts';
-import { type Replicated, startReplicated } from './testing/replicated.ts';
 import { memoryPositions } from './write-positions.ts';
 
 const sql = (text: string, ...values: unknown[]): Statement => ({ text, values });

@@ -1,6 +1,7 @@
 export { type Broker, type BrokerOptions, startBroker } from './broker.ts';
 export { type Deferred, deferred } from './deferred.ts';
 export { DeploymentAutomationStandIn, type Fault } from './deployment-automation/stand-in.ts';
+export { type FailoverPair, startFailoverPair } from './failover-pair.ts';
 export { freePort } from './free-port.ts';
 export { freezePostgres } from './frozen-postgres.ts';
 export { fixedPrincipal } from './identity-stub/stub.ts';
@@ -13,6 +14,7 @@ export {
   throwawaySettings,
 } from './postgres.ts';
 export { type RedisServer, startRedis } from './redis.ts';
+export { type Replicated, startReplicated } from './replicated-postgres.ts';
 export { type S3Server, startS3 } from './s3.ts';
 export { type ServiceProcess, spawnService } from './service-process.ts';
 export { type SmtpOptions, type SmtpServer, startSmtp } from './smtp.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { type Postgres, startPostgres, throwawaySettings } from '@tessera/local-stack';
+import { type Postgres, startPostgres, throwawaySettings } from './postgres.ts';
 
 const run = promisify(execFile);
 
@@ -13,8 +13,16 @@ export interface Replicated {
   stop(): Promise<void>;
 }
 
-/** Starts a primary and a streaming replica of it. */
-export const startReplicated = async (): Promise<Replicated> => {
+/** Settings of a primary whose commits wait until the replica has written them. */
+export const synchronousSettings = {
+  synchronous_standby_names: '*',
+  synchronous_commit: 'on',
+};
+
+/** Starts a primary, with further settings of its own, and a streaming replica of it. */
+export const startReplicated = async (
+  ofPrimary: Readonly<Record<string, string>> = {},
+): Promise<Replicated> => {
   const home = await mkdtemp(path.join(tmpdir(), 'tessera-replica-'));
   const [first, second] = [path.join(home, 'primary'), path.join(home, 'replica')];
   // The account that runs the servers must have access to the directory.
@@ -24,7 +32,10 @@ export const startReplicated = async (): Promise<Replicated> => {
   await (await startPostgres({ directory: first, settings })).stop();
   await run('cp', ['-a', first, second]);
   await writeFile(path.join(second, 'data/standby.signal'), '');
-  const primary = await startPostgres({ directory: first, settings });
+  const primary = await startPostgres({
+    directory: first,
+    settings: { ...settings, ...ofPrimary },
+  });
   const source = new URL(primary.url('postgres'));
   const replica = await startPostgres({
     directory: second,
