@@ -21,6 +21,8 @@ export interface StackOptions {
   readonly postgresSettings?: Record<string, string>;
   /** Additional environment variables of both apps. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** URLs at which clients reach the services, if not their own, such as those of a load balancer. */
+  readonly publicUrls?: Readonly<Record<'identity' | 'crm', string>>;
   /** Called with a short description of each step. */
   onStep?(step: string): void;
   /** Additional environment variables of one app. */
@@ -34,6 +36,8 @@ export interface Stack {
   readonly system: LocalSystem;
   readonly identity: Application;
   readonly crm: Application;
+  /** Starts another replica of a service on a free port; it is stopped with the system. */
+  addReplica(of: 'identity' | 'crm'): Promise<Application>;
   readonly postgres: Postgres;
   /** The stand-in for deployment automation, unless the environment configures another. */
   readonly deploymentAutomation: DeploymentAutomationStandIn;
@@ -81,9 +85,10 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
   await mkdir(logs, { recursive: true, mode: 0o700 });
   const identityPort = options.identityPort ?? (await freePort());
   const crmPort = options.crmPort ?? (await freePort());
+  const { publicUrls } = options;
   const urls = {
-    identity_url: `http://${HOST}:${identityPort}`,
-    crm_url: `http://${HOST}:${crmPort}`,
+    identity_url: publicUrls?.identity ?? `http://${HOST}:${identityPort}`,
+    crm_url: publicUrls?.crm ?? `http://${HOST}:${crmPort}`,
   };
   const brokerDirectory = path.join(directory, 'broker');
   const stops: Stop[] = [];
@@ -124,7 +129,6 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
       ...common,
       ...deploymentAutomation.environment,
       ...options.environmentOf?.identity,
-      PORT: `${identityPort}`,
       DATABASE_URL: await postgres.createDatabase('identity'),
       ISSUER: urls.identity_url,
       KEY_ENCRYPTION_KEYS: await keyEncryptionKeys(directory, 'keys.json'),
@@ -139,7 +143,6 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     const crmEnvironment = {
       ...common,
       ...options.environmentOf?.crm,
-      PORT: `${crmPort}`,
       DATABASE_URL: await postgres.createDatabase('crm'),
       IDENTITY_URL: urls.identity_url,
       IDENTITY_CLIENT_ID: system.crm_client.client_id,
@@ -148,17 +151,31 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
       FILE_STORE_PATH: path.join(directory, 'files'),
       SYSTEM_TOKENS: systemToken,
     };
-    const app = (name: 'identity' | 'crm', environment: Record<string, string>, url: string) =>
-      application({ name, from, environment, url, log: path.join(logs, `${name}.log`) });
-    const identity = app('identity', identityEnvironment, urls.identity_url);
-    const crm = app('crm', crmEnvironment, urls.crm_url);
+    const environments = { identity: identityEnvironment, crm: crmEnvironment };
+    const app = (name: 'identity' | 'crm', port: number, log: string) =>
+      application({
+        name,
+        from,
+        environment: { ...environments[name], PORT: `${port}` },
+        url: `http://${HOST}:${port}`,
+        log: path.join(logs, log),
+      });
+    const identity = app('identity', identityPort, 'identity.log');
+    const crm = app('crm', crmPort, 'crm.log');
     stops.push({
       step: 'Stopping identity and CRM, which finish running requests first',
       run: () => Promise.all([identity.stop(), crm.stop()]),
     });
     options.onStep?.('Starting identity and CRM, which migrate their databases first');
     await Promise.all([identity.start(), crm.start()]);
-    return { system, identity, crm, postgres, deploymentAutomation, broker, stop };
+    const addReplica: Stack['addReplica'] = async (of) => {
+      const port = await freePort();
+      const replica = app(of, port, `${of}-${port}.log`);
+      stops.push({ step: `Stopping a replica of ${of}`, run: () => replica.stop() });
+      await replica.start();
+      return replica;
+    };
+    return { system, identity, crm, addReplica, postgres, deploymentAutomation, broker, stop };
   } catch (error) {
     await stop();
     throw error;

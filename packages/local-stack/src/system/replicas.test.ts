@@ -1,0 +1,167 @@
+import type { Application } from '../application.ts';
+import { until } from '../until.ts';
+import { call } from './requests.ts';
+import { type RoundRobin, startRoundRobin } from './round-robin.ts';
+import { startTestStack, type TestStack } from './test-stack.ts';
+
+let identity: RoundRobin;
+let crm: RoundRobin;
+let following: { stop(): Promise<void> } | undefined;
+let stack: TestStack;
+/** The replicas of each service. */
+let replicas: { readonly proxy: RoundRobin; readonly application: Application }[];
+
+beforeAll(async () => {
+  [identity, crm] = await Promise.all([startRoundRobin(), startRoundRobin()]);
+  // They reach each other as soon as they start.
+  stack = await startTestStack({
+    publicUrls: { identity: identity.url, crm: crm.url },
+  });
+  replicas = [
+    { proxy: identity, application: stack.identity },
+    { proxy: crm, application: stack.crm },
+    { proxy: identity, application: await stack.addReplica('identity') },
+    { proxy: crm, application: await stack.addReplica('crm') },
+  ];
+  for (const { proxy, application } of replicas) proxy.add(application.url);
+}, 120_000);
+afterAll(async () => {
+  await following?.stop();
+  await stack?.remove();
+  await Promise.all([identity?.stop(), crm?.stop()]);
+}, 60_000);
+
+const signIn = async (): Promise<string> => {
+  const { email, password } = stack.system.owner;
+  const body = { email, password };
+  const answer = await call('POST', `${identity.url}/api/auth/login`, { body });
+  return (answer.body as { data: { token: string } }).data.token;
+};
+
+const createChannel = async (token: string): Promise<string> => {
+  const body = { kind: 'public', name: 'Deployment' };
+  const { body: answer } = await call('POST', `${crm.url}/api/crm/channels`, { token, body });
+  return `${crm.url}/api/crm/channels/${(answer as { data: { id: string } }).data.id}`;
+};
+
+/** The ids and texts of messages in a part of an event stream that consists of whole events. */
+const messagesIn = (events: string) =>
+  events.split('\n\n').flatMap((event) => {
+    const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(event)?.[1];
+    const id = field('id');
+    const text = field('event') === 'message.created' && JSON.parse(field('data') ?? '').message.body;
+    return id === undefined ? [] : [{ id, text: text as string | false }];
+  });
+
+/** Follows a channel as a browser does: it connects again after each end, with the id of the last event. */
+const follow = (channel: string, token: string) => {
+  const texts: string[] = [];
+  const stopping = new AbortController();
+  const state = { connections: 0, lastId: '' };
+  const connect = async () => {
+    const headers = { authorization: `Bearer ${token}`, 'last-event-id': state.lastId };
+    const answer = await fetch(`${channel}/stream`, { headers, signal: stopping.signal });
+    state.connections += 1;
+    let rest = '';
+    for await (const part of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      const text = rest + part;
+      const end = text.lastIndexOf('\n\n') + 1;
+      rest = text.slice(end);
+      for (const { id, text: message } of messagesIn(text.slice(0, end))) {
+        state.lastId = id;
+        if (message !== false) texts.push(message);
+      }
+    }
+  };
+  const run = async () => {
+    while (!stopping.signal.aborted) await connect().catch(() => undefined);
+  };
+  const finished = run();
+  return {
+    texts,
+    state,
+    async stop() {
+      stopping.abort();
+      await finished;
+    },
+  };
+};
+
+/** Repeats a request until it is stopped; the statuses of all responses. */
+const repeat = (send: (n: number) => Promise<{ status: number }>) => {
+  const statuses: number[] = [];
+  let isStopping = false;
+  const run = async () => {
+    for (let n = 0; !isStopping; n += 1) statuses.push((await send(n)).status);
+  };
+  const finished = run();
+  return {
+    statuses,
+    async stop() {
+      isStopping = true;
+      await finished;
+    },
+  };
+};
+
+test('During a rolling restart of all replicas no request is lost, and streams continue without gaps', async () => {
+  const token = await signIn();
+  const channel = await createChannel(token);
+  const stream = follow(channel, token);
+  following = stream;
+  await until(() => stream.state.connections === 1);
+  const post = (path: string, body: unknown) => call('POST', path, { token, body });
+  const messages = repeat((n) => post(`${channel}/messages`, { body: `${n}` }));
+  const others = [
+    repeat((n) => post(`${crm.url}/api/crm/contacts`, { first_name: `${n}` })),
+    repeat(() => call('GET', `${crm.url}/api/crm/contacts`, { token })),
+    repeat(() => call('GET', `${identity.url}/api/me`, { token })),
+  ];
+  const all = [messages, ...others];
+  const progress = () => Math.min(...all.map(({ statuses }) => statuses.length));
+
+  for (const { proxy, application } of replicas) {
+    const before = progress();
+    await until(() => progress() > before + 5);
+    proxy.remove(application.url);
+    // Connections are accepted in their order, so with this one the earlier ones are accepted too.
+    await call('GET', `${application.url}/livez`);
+    await application.stop();
+    await application.start();
+    proxy.add(application.url);
+  }
+  const after = progress();
+  await until(() => progress() > after + 5);
+  await Promise.all(all.map((one) => one.stop()));
+
+  expect(new Set(all.slice(0, 2).flatMap(({ statuses }) => statuses))).toEqual(new Set([201]));
+  expect(new Set(all.slice(2).flatMap(({ statuses }) => statuses))).toEqual(new Set([200]));
+  const posted = messages.statuses.map((_status, n) => `${n}`);
+  await until(() => stream.texts.length >= posted.length);
+  expect(stream.texts).toEqual(posted);
+  expect(stream.state.connections).toBeGreaterThan(1);
+  for (const { proxy, application } of replicas) {
+    expect(proxy.counts.get(application.url)).toBeGreaterThan(10);
+  }
+}, 180_000);
+
+test('A change of rights takes effect at every replica', async () => {
+  const token = await signIn();
+  const { tenant_id: tenantId, user_id: userId, email, password } = stack.system.viewer;
+  const login = { body: { email, password } };
+  const { body } = await call('POST', `${identity.url}/api/auth/login`, login);
+  const viewer = (body as { data: { token: string } }).data.token;
+  const member = `${identity.url}/api/tenants/${tenantId}/members/${userId}`;
+  const create = async ({ url }: Application) => {
+    const path = `${url}/api/crm/contacts`;
+    return (await call('POST', path, { token: viewer, body: { first_name: 'Ada' } })).status;
+  };
+  const crms = replicas.filter(({ proxy }) => proxy === crm).map(({ application }) => application);
+  for (const [role, status] of [
+    ['member', 201],
+    ['viewer', 403],
+  ] as const) {
+    expect((await call('PUT', member, { token, body: { role } })).status).toBe(200);
+    for (const replica of crms) await until(async () => (await create(replica)) === status);
+  }
+});
