@@ -49,7 +49,8 @@ const messagesIn = (events: string) =>
   events.split('\n\n').flatMap((event) => {
     const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(event)?.[1];
     const id = field('id');
-    const text = field('event') === 'message.created' && JSON.parse(field('data') ?? '').message.body;
+    const text =
+      field('event') === 'message.created' && JSON.parse(field('data') ?? '').message.body;
     return id === undefined ? [] : [{ id, text: text as string | false }];
   });
 
