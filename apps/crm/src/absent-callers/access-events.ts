@@ -41,26 +41,48 @@ export const endsAccess = (
   }
 };
 
-/** Whether an event can end the access of any principal. */
-const canEndAccess = (event: IdentityEvent): boolean => {
-  if (event.type === 'identity.user.updated') return false;
-  if (event.type !== 'identity.token.revoked') return true;
-  const by = revocationTarget(event.data)?.by;
-  return by === 'token_id' || by === 'user_id' || by === 'client_id';
+/** Whose work an event affects: that of a tenant, or of some of its users, or of one principal or token anywhere. */
+export type AffectedWork =
+  | { readonly tenantId: string; readonly userIds: readonly string[] | null }
+  | { readonly scheduler: string };
+
+/** Whose access an event can end; undefined for nobody's. */
+export const affectedBy = (event: IdentityEvent): AffectedWork | undefined => {
+  switch (event.type) {
+    case 'identity.policy.updated':
+      return { tenantId: event.data.tenant_id, userIds: event.data.user_ids };
+    case 'identity.tenant.status_changed':
+      if (event.data.status === 'active') return undefined;
+      return { tenantId: event.data.tenant_id, userIds: null };
+    case 'identity.user.deactivated':
+      return { scheduler: event.data.user_id };
+    case 'identity.token.revoked': {
+      const target = revocationTarget(event.data);
+      if (target?.by === 'token_id') return { scheduler: target.id };
+      if (target?.by === 'user_id' || target?.by === 'client_id') return { scheduler: target.id };
+      return undefined;
+    }
+    default:
+      return undefined;
+  }
 };
 
 /**
- * Reviews all work that an event affects. One that cannot be reviewed does not prevent the review of the others; throws
+ * Reviews all work that an event affects, the work of a batch at the same time. One that cannot be reviewed does not prevent the review of the others; throws
  * an `AggregateError` after the last one.
  */
 export const reviewAffected = async <W extends WaitingWork>(
   event: IdentityEvent,
-  waiting: () => Promise<readonly W[]>,
+  waiting: (affected: AffectedWork) => AsyncIterable<readonly W[]>,
   review: (work: W) => Promise<void>,
 ): Promise<void> => {
-  if (!canEndAccess(event)) return;
-  const affected = (await waiting()).filter((work) => endsAccess(event, work));
-  const results = await Promise.allSettled(affected.map(review));
-  const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+  const affected = affectedBy(event);
+  if (!affected) return;
+  const errors: unknown[] = [];
+  for await (const batch of waiting(affected)) {
+    const works = batch.filter((work) => endsAccess(event, work));
+    const results = await Promise.allSettled(works.map(review));
+    for (const result of results) if (result.status === 'rejected') errors.push(result.reason);
+  }
   if (errors.length > 0) throw new AggregateError(errors, `${errors.length} were not reviewed`);
 };

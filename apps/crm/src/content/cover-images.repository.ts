@@ -6,7 +6,6 @@ const { sql } = Prisma;
 /** The file of a document. */
 export interface DocumentFile {
   readonly content_id: string;
-  readonly name: string;
   readonly type: string;
   readonly size: number;
   readonly sha256: string;
@@ -19,7 +18,7 @@ export const findDocumentFile = async (
   documentId: string,
 ): Promise<DocumentFile | undefined> => {
   const [found] = await db.query<DocumentFile>(sql`
-    SELECT content_id, name, type, size, sha256, updated_at FROM tenant_crm.documents
+    SELECT content_id, type, size, sha256, updated_at FROM tenant_crm.documents
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${documentId}::uuid AND deleted_at IS NULL`);
   return found;
 };

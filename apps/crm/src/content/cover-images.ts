@@ -5,23 +5,30 @@ import { isServable } from '../files/scan-status.ts';
 import { findDocumentFile } from './cover-images.repository.ts';
 
 /** The types that browsers show as an image and that cannot contain scripts. */
-export const COVER_TYPES: ReadonlySet<string> = new Set([
-  'image/avif',
-  'image/gif',
-  'image/jpeg',
-  'image/png',
-  'image/webp',
+const EXTENSIONS: ReadonlyMap<string, string> = new Map([
+  ['image/avif', 'avif'],
+  ['image/gif', 'gif'],
+  ['image/jpeg', 'jpg'],
+  ['image/png', 'png'],
+  ['image/webp', 'webp'],
 ]);
+export const COVER_TYPES: ReadonlySet<string> = new Set(EXTENSIONS.keys());
+
+/** What decides the cover of a record. */
+export interface CoveredRecord {
+  readonly slug: string;
+  readonly cover_document_id: string | null;
+}
 
 /**
  * The image that a document contains, for those who may see the record that it is the cover of; whoever made it the
  * cover could see the document. Undefined if there is no such document, if it is no image, and until a scan has found no
- * malware in it.
+ * malware in it. Its name is made of the slug: that of the document may say what only members should know.
  */
 export const openCover = async (
   db: TenantDb,
   files: Files,
-  documentId: string | null,
+  { slug, cover_document_id: documentId }: CoveredRecord,
 ): Promise<ServedFile | undefined> => {
   const found = documentId === null ? undefined : await findDocumentFile(db, documentId);
   if (!found || !COVER_TYPES.has(found.type)) return undefined;
@@ -31,7 +38,7 @@ export const openCover = async (
     size: found.size,
     etag: found.sha256,
     lastModified: found.updated_at,
-    name: found.name,
+    name: `${slug}.${EXTENSIONS.get(found.type)}`,
     disposition: 'inline',
     open: (range) => files.open(db, found.content_id, range),
   };

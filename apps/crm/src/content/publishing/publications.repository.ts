@@ -1,3 +1,4 @@
+import type { AffectedWork } from '../../absent-callers/access-events.ts';
 import type { StoredPrincipal } from '../../absent-callers/stored-principal.ts';
 import type { Database, TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -25,6 +26,22 @@ export type WaitingPublication = Pick<
 
 const ofContent = (db: TenantDb, contentId: string): Prisma.Sql =>
   sql`tenant_id = ${db.tenantId}::uuid AND content_id = ${contentId}::uuid`;
+
+/** How many waiting publications are read, and then reviewed, at the same time. */
+export const REVIEWED = 20;
+
+type Key = Pick<WaitingPublication, 'tenant_id' | 'content_id'>;
+
+const readOfTenant = (
+  db: TenantDb,
+  { userIds }: Extract<AffectedWork, { readonly tenantId: string }>,
+  { content_id: after }: Key,
+): Promise<WaitingPublication[]> =>
+  db.query<WaitingPublication>(sql`
+    SELECT tenant_id, content_id, schedule_id, principal FROM tenant_crm.scheduled_publications
+    WHERE tenant_id = ${db.tenantId}::uuid AND content_id > ${after}::uuid
+      ${userIds === null ? sql`` : sql`AND principal ->> 'id' = ANY(${[...userIds]}::text[])`}
+    ORDER BY content_id LIMIT ${REVIEWED}`);
 
 /** The time of the database, in milliseconds. */
 export const databaseTime = async (db: TenantDb): Promise<Date> => {
@@ -64,12 +81,28 @@ export const deleteScheduled = async (db: TenantDb, contentId: string): Promise<
   );
 };
 
-/** The waiting publications of all tenants. */
-export const waitingPublications = async ({
-  pool,
-}: Pick<Database, 'pool'>): Promise<WaitingPublication[]> => {
-  const { rows } = await pool.query<WaitingPublication>(
-    'SELECT tenant_id, content_id, schedule_id, principal FROM tenant_crm.waiting_publications()',
-  );
-  return rows;
-};
+const NIL = '00000000-0000-0000-0000-000000000000';
+
+/** The waiting publications that an event may affect, in batches of at most `REVIEWED`. */
+export async function* affectedPublications(
+  { pool, forTenant }: Pick<Database, 'pool' | 'forTenant'>,
+  affected: AffectedWork,
+): AsyncGenerator<readonly WaitingPublication[]> {
+  const readAfter = async (last: Key): Promise<WaitingPublication[]> => {
+    if ('tenantId' in affected) return readOfTenant(forTenant(affected.tenantId), affected, last);
+    const { rows } = await pool.query<WaitingPublication>(
+      `SELECT tenant_id, content_id, schedule_id, principal
+       FROM tenant_crm.publications_scheduled_by($1, $2, $3, $4)`,
+      [affected.scheduler, last.tenant_id, last.content_id, REVIEWED],
+    );
+    return rows;
+  };
+  let last: Key = { tenant_id: NIL, content_id: NIL };
+  for (;;) {
+    const batch = await readAfter(last);
+    if (batch.length > 0) yield batch;
+    const end = batch.at(-1);
+    if (!end || batch.length < REVIEWED) return;
+    last = end;
+  }
+}

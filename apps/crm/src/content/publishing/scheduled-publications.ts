@@ -1,17 +1,17 @@
 import { handleJob, type JobHandler } from '@tessera/background-work/jobs';
 import type { CrmPermission, IdentityEvent } from '@tessera/contracts';
 import { HttpError, type Logger } from '@tessera/http-kit';
-import { reviewAffected } from '../../absent-callers/access-events.ts';
+import { type AffectedWork, reviewAffected } from '../../absent-callers/access-events.ts';
 import { actorFor, heldRights, type RightsSource } from '../../absent-callers/current-rights.ts';
 import { callerOf } from '../../absent-callers/stored-principal.ts';
 import type { Database, TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { PUBLICATION_ATTEMPTS, publicationJob } from './publication-job.ts';
 import {
+  affectedPublications,
   deleteScheduled,
   findScheduled,
   type ScheduledPublication,
-  waitingPublications,
 } from './publications.repository.ts';
 import {
   type DropReason,
@@ -116,7 +116,7 @@ export const publicationHandler = (dependencies: Dependencies): JobHandler => {
 };
 
 /**
- * Drops the waiting publications of all tenants whose schedulers lost the permission to publish by an event. If their
+ * Drops the waiting publications whose schedulers lost the permission to publish by an event. If their
  * rights cannot be verified now, this happens when the publication is due.
  */
 export const dropAffected = async (
@@ -124,7 +124,7 @@ export const dropAffected = async (
   event: IdentityEvent,
 ): Promise<void> => {
   const { rightsOf, drop } = createScheduledPublications(dependencies);
-  const waiting = () => waitingPublications(database);
+  const waiting = (affected: AffectedWork) => affectedPublications(database, affected);
   await reviewAffected(event, waiting, async ({ tenant_id, content_id, schedule_id }) => {
     const db = database.forTenant(tenant_id);
     const scheduled = await findScheduled(db, content_id);

@@ -7,7 +7,13 @@ import {
   refusal,
   startEvents,
 } from '@tessera/resource-server/testing';
+import type { AffectedWork } from '../../absent-callers/access-events.ts';
 import { startCrm, type TestCrm } from '../../testing/crm.ts';
+import {
+  affectedPublications,
+  REVIEWED,
+  type WaitingPublication,
+} from './publications.repository.ts';
 
 let events: EventSource;
 let crm: TestCrm;
@@ -215,4 +221,33 @@ test('Nothing is scheduled if CRM cannot ask identity later; publishing now work
   expect(refused.body.error).toBe('identity_client_not_configured');
   expect((await read(post)).status).toBe('draft');
   await as(`${post}/publish`).expect(200);
+});
+
+test('An event reviews only the publications that it concerns, in batches', async () => {
+  await start();
+  const globex = newTenant('globex');
+  const { pool, database } = crm.context;
+  const count = 2 * REVIEWED + 1;
+  const scheduler = randomUUID();
+  await pool.query(
+    `INSERT INTO tenant_crm.scheduled_publications
+       (tenant_id, content_id, schedule_id, table_name, publish_at, principal)
+     SELECT tenant, gen_random_uuid(), gen_random_uuid(), 'pages', now(),
+       jsonb_build_object('type', 'user', 'id', CASE WHEN n % 2 = 0 THEN $3 ELSE gen_random_uuid()::text END)
+     FROM unnest($1::uuid[]) AS tenant, generate_series(1, $2::int) AS n`,
+    [[acme.id, globex.id], count, scheduler],
+  );
+  const read = async (affected: AffectedWork) => {
+    const batches: (readonly WaitingPublication[])[] = [];
+    for await (const batch of affectedPublications(database, affected)) batches.push(batch);
+    return batches;
+  };
+  const ofTenant = await read({ tenantId: acme.id, userIds: null });
+  expect(ofTenant.map(({ length }) => length)).toEqual([REVIEWED, REVIEWED, 1]);
+  expect(new Set(ofTenant.flat().map(({ tenant_id }) => tenant_id))).toEqual(new Set([acme.id]));
+  const ofUser = await read({ tenantId: acme.id, userIds: [scheduler] });
+  expect(ofUser.map(({ length }) => length)).toEqual([REVIEWED]);
+  const anywhere = (await read({ scheduler })).flat();
+  expect(new Set(anywhere.map(({ content_id }) => content_id)).size).toBe(2 * REVIEWED);
+  expect(new Set(anywhere.map(({ principal }) => principal.id))).toEqual(new Set([scheduler]));
 });

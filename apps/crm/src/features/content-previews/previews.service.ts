@@ -137,7 +137,7 @@ export const createPreviews = ({ database, files, access }: Dependencies): Previ
     open: async (token) => (await follow(token)).answer,
     async cover(token) {
       const { answer, db } = await follow(token);
-      const file = await openCover(db, files, answer.cover_document_id);
+      const file = await openCover(db, files, answer);
       if (!file) throw notFound('The cover image');
       return Object.assign(file, { cacheControl: 'no-store' });
     },

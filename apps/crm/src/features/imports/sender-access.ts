@@ -68,11 +68,11 @@ export const cancelAffected = async (
   { database, access }: Pick<Dependencies, 'database' | 'access'>,
   event: IdentityEvent,
 ): Promise<void> => {
-  const unfinished = async (): Promise<readonly UnfinishedImport[]> => {
+  const unfinished = async function* (): AsyncGenerator<readonly UnfinishedImport[]> {
     const { rows } = await database.pool.query<UnfinishedImport>(
       'SELECT tenant_id, id, principal FROM tenant_crm.unfinished_imports()',
     );
-    return rows;
+    yield rows;
   };
   await reviewAffected(event, unfinished, async ({ tenant_id, id }) => {
     const db = database.forTenant(tenant_id);

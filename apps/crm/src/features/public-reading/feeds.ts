@@ -1,5 +1,6 @@
 import { Feed } from 'feed';
-import type { Reading } from './reading.service.ts';
+import { tagOf } from './caching.ts';
+import type { NewestPosts, Reading } from './reading.service.ts';
 
 /** The formats of feeds: the media type, and how a feed is written in it. */
 export const feedFormats = {
@@ -18,13 +19,8 @@ const NOT_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
 const xmlText = (text: string): string => text.replace(NOT_XML, '').toWellFormed();
 
-/** The feed of the newest posts of a language. */
-export const feedOf = async (
-  reading: Reading,
-  tenant: string,
-  given: string | undefined,
-): Promise<Feed> => {
-  const { site, urls, language, posts } = await reading.newestPosts(tenant, given);
+const compose = async ({ site, urls, language, read }: NewestPosts): Promise<Feed> => {
+  const posts = await read();
   const title = site.settings.public_site_name ?? site.slug;
   const own = (format: FeedFormat): string => urls.absolute(urls.own(feedPath(format), language));
   const feed = new Feed({
@@ -53,4 +49,28 @@ export const feedOf = async (
     });
   }
   return feed;
+};
+
+/** A feed: its entity tag, the key under which it is kept, and how its text is made. */
+export interface FeedText {
+  readonly key: string;
+  readonly etag: string;
+  write(): Promise<string>;
+}
+
+/** The feed of the newest posts of a language. Without `write`, their texts are not read. */
+export const feedOf = async (
+  reading: Reading,
+  format: FeedFormat,
+  tenant: string,
+  given: string | undefined,
+): Promise<FeedText> => {
+  const newest = await reading.newestPosts(tenant, given);
+  const { site, urls, language, versions } = newest;
+  const title = site.settings.public_site_name ?? site.slug;
+  return {
+    key: `${format} ${site.db.tenantId} ${language}`,
+    etag: tagOf(format, title, urls.home, urls.own('', language), language, versions),
+    write: async () => feedFormats[format].write(await compose(newest)),
+  };
 };

@@ -2,10 +2,17 @@ import { type HttpError, notFound, type ServedFile } from '@tessera/http-kit';
 import { openCover } from '../../content/cover-images.ts';
 import type { Files } from '../../files/files.ts';
 import { CACHE_CONTROL } from './caching.ts';
-import type { PublicPage, PublishedRow, PublishedText, Translation } from './content.repository.ts';
+import type {
+  PostVersion,
+  PublicPage,
+  PublishedRow,
+  PublishedText,
+  Translation,
+} from './content.repository.ts';
 import {
   findMoved,
   findNewest,
+  findNewestVersions,
   findPublished,
   findTranslations,
   listPublished,
@@ -27,6 +34,17 @@ export interface Address {
 /** What a request for a record finds: the record, or where it has moved to. */
 export type Found<T> = { readonly value: T } | { readonly movedTo: string };
 
+/** The newest posts of a language. */
+export interface NewestPosts {
+  readonly site: Site;
+  readonly urls: SiteUrls;
+  readonly language: string;
+  /** Changes with each of the posts. */
+  readonly versions: readonly PostVersion[];
+  /** Reads the posts with their texts. */
+  read(): Promise<readonly (PublishedItem & { readonly body_html: string })[]>;
+}
+
 /** Reads what tenants have published, for everybody. Each method throws 404 if the tenant has no public site. */
 export interface Reading {
   readonly sites: Sites;
@@ -42,15 +60,7 @@ export interface Reading {
   /** The published pages of a language in the order of their tree. */
   tree(tenant: string, language?: string): Promise<PageTreeItem[]>;
   /** The newest posts of a language. */
-  newestPosts(
-    tenant: string,
-    language?: string,
-  ): Promise<{
-    readonly site: Site;
-    readonly urls: SiteUrls;
-    readonly language: string;
-    readonly posts: readonly (PublishedItem & { readonly body_html: string })[];
-  }>;
+  newestPosts(tenant: string, language?: string): Promise<NewestPosts>;
 }
 
 /** The number of posts in a feed. */
@@ -129,7 +139,7 @@ export const createReading = ({ sites, files, publicUrl }: Dependencies): Readin
     async cover(kind, address) {
       const { db, urls, row, moved } = await find(kind, address);
       if (!row) return { movedTo: urls.path(kind, moved, '/cover') };
-      const file = await openCover(db, files, row.cover_document_id);
+      const file = await openCover(db, files, row);
       if (!file) throw notFound('The cover image');
       return { value: Object.assign(file, { cacheControl: CACHE_CONTROL }) };
     },
@@ -150,11 +160,19 @@ export const createReading = ({ sites, files, publicUrl }: Dependencies): Readin
 
     async newestPosts(tenant, given) {
       const { site, db, urls, language } = await open(tenant, given);
-      const rows = await findNewest(db, posts, { language, most: FEED_POSTS });
-      const newest = rows.map((row) =>
-        Object.assign(itemOf(row, posts, urls), { body_html: row.body_html }),
-      );
-      return { site, urls, language, posts: newest };
+      const newest = { language, most: FEED_POSTS };
+      return {
+        site,
+        urls,
+        language,
+        versions: await findNewestVersions(db, posts, newest),
+        async read() {
+          const rows = await findNewest(db, posts, newest);
+          return rows.map((row) =>
+            Object.assign(itemOf(row, posts, urls), { body_html: row.body_html }),
+          );
+        },
+      };
     },
   };
 };

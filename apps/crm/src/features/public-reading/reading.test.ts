@@ -167,13 +167,16 @@ describe.each(KINDS)('Published %s', (kind) => {
   });
 
   test('have a cover that is an image, sent with ranges, conditions and safe headers', async () => {
-    const { slug } = await site.create(kind, { title: 'A', cover_document_id: await upload() });
+    const { slug } = await site.create(kind, {
+      title: 'A',
+      cover_document_id: await upload(image, 'secret.png'),
+    });
     const path = `/${kind}/${slug}/cover`;
     const { body, headers } = await site.read(path).expect(200);
     expect(Buffer.compare(body, image)).toBe(0);
     expect(headers).toMatchObject({
       'content-type': 'image/png',
-      'content-disposition': 'inline; filename=cover.png',
+      'content-disposition': `inline; filename=${slug}.png`,
       'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
       'cross-origin-resource-policy': 'cross-origin',

@@ -1,6 +1,9 @@
 import { Readable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
 import { notFound } from '@tessera/http-kit';
 import { SitemapIndexStream, type SitemapItemLoose, SitemapStream } from 'sitemap';
+import type { TenantDb } from '../../database.ts';
+import { BuiltTexts } from './built-texts.ts';
 import { tagOf } from './caching.ts';
 import { type PublicKind, publicKinds } from './kinds.ts';
 import { readSitemap, readSitemapState, type SitemapRow } from './sitemap.repository.ts';
@@ -13,7 +16,7 @@ const MAX_URLS = 50_000;
 /** A sitemap, or an index of sitemaps, and its entity tag. */
 export interface SitemapText {
   readonly etag: string;
-  chunks(): AsyncIterable<string | Uint8Array>;
+  text(): Promise<string>;
 }
 
 const kindOf = new Map<string, PublicKind>(publicKinds.map((kind) => [kind.path, kind]));
@@ -36,6 +39,7 @@ export class Sitemaps {
   readonly #sites: Sites;
   readonly #publicUrl: string;
   readonly #maxUrls: number;
+  readonly #texts = new BuiltTexts();
 
   /** `maxUrls` is how many URLs a sitemap has at most. */
   constructor(sites: Sites, publicUrl: string, maxUrls = MAX_URLS) {
@@ -47,14 +51,15 @@ export class Sitemaps {
   /** The sitemap of a site: of all its records, or an index if they are too many for one. */
   async whole(tenant: string): Promise<SitemapText> {
     const { db, urls, total, etag } = await this.#open(tenant);
-    if (total <= this.#maxUrls) return { etag, chunks: () => this.#records(db, urls, 0) };
+    if (total <= this.#maxUrls) return this.#records(db, urls, etag, 0);
     const count = Math.ceil(total / this.#maxUrls);
     const parts = Array.from({ length: count }, (_, at) =>
       urls.absolute(urls.own(`/sitemaps/${at + 1}.xml`)),
     );
     return {
       etag,
-      chunks: () => Readable.from(parts.map((url) => ({ url }))).pipe(new SitemapIndexStream()),
+      text: () =>
+        textOf(Readable.from(parts.map((url) => ({ url }))).pipe(new SitemapIndexStream())),
     };
   }
 
@@ -63,7 +68,7 @@ export class Sitemaps {
     const { db, urls, total, etag } = await this.#open(tenant);
     const offset = (number - 1) * this.#maxUrls;
     if (total <= this.#maxUrls || offset >= total) throw notFound('The sitemap');
-    return { etag, chunks: () => this.#records(db, urls, offset) };
+    return this.#records(db, urls, etag, offset);
   }
 
   async #open(tenant: string) {
@@ -74,17 +79,17 @@ export class Sitemaps {
     return { db: site.db, urls, total, etag };
   }
 
-  async *#records(
-    db: Parameters<typeof readSitemap>[0],
-    urls: SiteUrls,
-    offset: number,
-  ): AsyncGenerator<Uint8Array> {
-    const rows = await readSitemap(db, { offset, most: this.#maxUrls });
-    // A sitemap must have at least one URL.
-    const items = rows.length === 0 ? [{ url: urls.home }] : rows.map((row) => itemOf(row, urls));
-    const source = Readable.from(items);
-    yield* source.pipe(
-      new SitemapStream({ xmlns: { news: false, video: false, image: false, xhtml: true } }),
-    );
+  #records(db: TenantDb, urls: SiteUrls, etag: string, offset: number): SitemapText {
+    const build = async (): Promise<string> => {
+      const rows = await readSitemap(db, { offset, most: this.#maxUrls });
+      // A sitemap must have at least one URL.
+      const items = rows.length === 0 ? [{ url: urls.home }] : rows.map((row) => itemOf(row, urls));
+      return textOf(
+        Readable.from(items).pipe(
+          new SitemapStream({ xmlns: { news: false, video: false, image: false, xhtml: true } }),
+        ),
+      );
+    };
+    return { etag, text: () => this.#texts.get(`${db.tenantId} ${offset}`, etag, build) };
   }
 }

@@ -1,7 +1,8 @@
 import { described, int, shape } from '@tessera/fields';
 import { empty, type RouteEntry, type RouteTable, streamed } from '@tessera/http-kit';
 import { route } from '../../http.ts';
-import { revalidate, tagOf } from './caching.ts';
+import { BuiltTexts } from './built-texts.ts';
+import { revalidate } from './caching.ts';
 import { type FeedFormat, feedFormats, feedOf, feedPath } from './feeds.ts';
 import { ByLanguage } from './public.schema.ts';
 import type { Reading } from './reading.service.ts';
@@ -17,8 +18,8 @@ async function* textOf(xml: string): AsyncGenerator<string> {
   yield xml;
 }
 
-const feedRoute = (format: FeedFormat, reading: Reading): RouteEntry => {
-  const { type, write } = feedFormats[format];
+const feedRoute = (format: FeedFormat, reading: Reading, texts: BuiltTexts): RouteEntry => {
+  const { type } = feedFormats[format];
   return route({
     ...publicXml,
     path: `${SITE_PATH}${feedPath(format)}`,
@@ -28,9 +29,10 @@ const feedRoute = (format: FeedFormat, reading: Reading): RouteEntry => {
     query: ByLanguage,
     responses: { 200: streamed({ [type]: null }), 304: empty },
     handler: async ({ params: { tenant }, query: { language }, req, reply }) => {
-      const xml = write(await feedOf(reading, tenant, language));
-      const { headers, isKnown } = revalidate(req, tagOf(xml));
+      const { key, etag, write } = await feedOf(reading, format, tenant, language);
+      const { headers, isKnown } = revalidate(req, etag);
       if (isKnown) return reply(304, headers);
+      const xml = await texts.get(key, etag, write);
       return reply(200, { type: `${type}; charset=utf-8`, chunks: textOf(xml) }, headers);
     },
   });
@@ -39,9 +41,13 @@ const feedRoute = (format: FeedFormat, reading: Reading): RouteEntry => {
 const sitemapAnswer = { 200: streamed({ [XML]: null }), 304: empty } as const;
 
 /** Feeds of posts, and sitemaps of all published records. */
-export const xmlRoutes = (reading: Reading, sitemaps: Sitemaps): RouteTable => ({
-  getRssFeed: feedRoute('rss', reading),
-  getAtomFeed: feedRoute('atom', reading),
+export const xmlRoutes = (
+  reading: Reading,
+  sitemaps: Sitemaps,
+  texts = new BuiltTexts(),
+): RouteTable => ({
+  getRssFeed: feedRoute('rss', reading, texts),
+  getAtomFeed: feedRoute('atom', reading, texts),
   getSitemap: route({
     ...publicXml,
     path: `${SITE_PATH}/sitemap.xml`,
@@ -51,9 +57,11 @@ export const xmlRoutes = (reading: Reading, sitemaps: Sitemaps): RouteTable => (
     params: shape(siteParams),
     responses: sitemapAnswer,
     handler: async ({ params: { tenant }, req, reply }) => {
-      const { etag, chunks }: SitemapText = await sitemaps.whole(tenant);
+      const { etag, text }: SitemapText = await sitemaps.whole(tenant);
       const { headers, isKnown } = revalidate(req, etag);
-      return isKnown ? reply(304, headers) : reply(200, { type: XML, chunks: chunks() }, headers);
+      return isKnown
+        ? reply(304, headers)
+        : reply(200, { type: XML, chunks: textOf(await text()) }, headers);
     },
   }),
   getSitemapPart: route({
@@ -63,9 +71,11 @@ export const xmlRoutes = (reading: Reading, sitemaps: Sitemaps): RouteTable => (
     params: shape({ ...siteParams, number: described(int(1, 1_000_000), 'Counted from 1') }),
     responses: sitemapAnswer,
     handler: async ({ params: { tenant, number }, req, reply }) => {
-      const { etag, chunks } = await sitemaps.part(tenant, number);
+      const { etag, text } = await sitemaps.part(tenant, number);
       const { headers, isKnown } = revalidate(req, etag);
-      return isKnown ? reply(304, headers) : reply(200, { type: XML, chunks: chunks() }, headers);
+      return isKnown
+        ? reply(304, headers)
+        : reply(200, { type: XML, chunks: textOf(await text()) }, headers);
     },
   }),
 });

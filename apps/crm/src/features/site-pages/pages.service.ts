@@ -10,7 +10,6 @@ import { type Pages, page } from './pages.kind.ts';
 import {
   type Branch,
   deleteBelow,
-  isLivePage,
   lockPages,
   publicationsBelow,
   readBranch,
@@ -30,8 +29,8 @@ export const MAX_TREE = 5000;
 export interface PageService {
   readonly pages: Pages;
   /**
-   * The pages of a branch, each followed by those below it, in their order. 422 if there is no such page, and if the
-   * branch has more than `MAX_TREE` pages.
+   * The pages of a branch, each followed by those below it, in their order. 422 if the branch has more than
+   * `MAX_TREE` pages.
    */
   readTree(caller: Caller, branch?: Partial<Branch>): Promise<TreePage[]>;
   /** Deletes a page; with `force` also those below it, which are restored with it. */
@@ -76,9 +75,6 @@ export const createPages = (database: Pick<Database, 'forTenant' | 'transaction'
 
     async readTree({ tenantId }, { parentId = null, levels = MAX_LEVELS } = {}) {
       const db = database.forTenant(tenantId);
-      if (!(await isLivePage(db, parentId))) {
-        throw invalidField('parent_id', 'parent_id must be the id of an existing page');
-      }
       const rows = await readBranch(db, { parentId, levels }, MAX_TREE + 1);
       if (rows.length > MAX_TREE) throw treeTooLarge();
       const above = parentId === null ? 0 : await levelOf(db, 'pages', parentId);

@@ -1,0 +1,39 @@
+import { LRUCache } from 'lru-cache';
+
+interface BuiltText {
+  readonly etag: string;
+  readonly text: string;
+}
+
+/** The most characters that are kept. */
+const MAX_CHARACTERS = 16 * 1024 * 1024;
+
+/**
+ * Feeds and sitemaps that were built before, each until its entity tag changes. Requests for the same one at the same
+ * time wait for one build.
+ */
+export class BuiltTexts {
+  readonly #texts = new LRUCache<string, BuiltText>({
+    maxSize: MAX_CHARACTERS,
+    sizeCalculation: ({ text }) => text.length + 1,
+  });
+  readonly #builds = new Map<string, Promise<string>>();
+
+  /** The text under a key with this entity tag, which `build` makes if it is not kept. */
+  async get(key: string, etag: string, build: () => Promise<string>): Promise<string> {
+    const kept = this.#texts.get(key);
+    if (kept?.etag === etag) return kept.text;
+    const name = `${key} ${etag}`;
+    const pending = this.#builds.get(name);
+    if (pending) return pending;
+    const started = build();
+    this.#builds.set(name, started);
+    try {
+      const text = await started;
+      this.#texts.set(key, { etag, text });
+      return text;
+    } finally {
+      this.#builds.delete(name);
+    }
+  }
+}
