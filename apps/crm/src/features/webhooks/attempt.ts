@@ -47,6 +47,17 @@ export interface AttemptResult {
   readonly retryAfterMs: number;
 }
 
+/** The result of an attempt without a request. */
+export const notSent = (error: string): AttemptResult => ({
+  requestHeaders: {},
+  status: null,
+  responseHeaders: null,
+  responseBody: null,
+  durationMs: 0,
+  error,
+  retryAfterMs: 0,
+});
+
 /** The headers that Standard Webhooks specifies, with a signature for each secret. */
 const signedHeaders = ({ id, payload, secrets }: AttemptRequest, at: Date): Headers => ({
   'webhook-id': id,

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { AttemptResult } from './attempt.ts';
-import type { ClaimedDelivery } from './deliveries.repository.ts';
+import type { ClaimedDelivery } from './claims.repository.ts';
 
 const { sql } = Prisma;
 

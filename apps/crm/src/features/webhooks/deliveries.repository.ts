@@ -3,12 +3,7 @@ import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { RETRY_MS } from './retry-schedule.ts';
 
-const { sql, empty } = Prisma;
-
-/** How many requests one endpoint gets at the same time, from all replicas together. */
-const CONCURRENT_REQUESTS = 5;
-/** After this time, a delivery that is being sent counts as lost with its process. */
-const LEASE_SECONDS = 60;
+const { sql } = Prisma;
 
 const RETRY_SECONDS = RETRY_MS / 1000;
 
@@ -50,86 +45,9 @@ export const insertDeliveries = async (
   return rows.map(({ id }) => id);
 };
 
-/** What the requests of an endpoint need. */
-interface SendingEndpoint {
-  readonly url: string;
-  readonly is_ordered: boolean;
-  readonly sealed_secrets: Buffer;
-}
-
-/** A delivery that this process sends. */
-export interface ClaimedDelivery extends SendingEndpoint {
-  readonly id: string;
-  readonly event_id: string;
-  readonly payload: string;
-  /** The attempts before this one: of all times, and since the delivery was created or replayed. */
-  readonly attempts: number;
-  readonly round: number;
-  readonly expires_at: Date;
-  readonly created_at: Date;
-}
-
-const lockEndpoint = async (
-  db: TenantDb,
-  endpointId: string,
-): Promise<SendingEndpoint | undefined> => {
-  const [endpoint] = await db.query<SendingEndpoint>(sql`
-    SELECT url, is_ordered, sealed_secrets FROM tenant_crm.webhook_endpoints
-    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${endpointId}::uuid
-      AND is_enabled AND deleted_at IS NULL
-    FOR NO KEY UPDATE`);
-  return endpoint;
-};
-
-/** An event of an ordered endpoint waits for the earlier ones of its record. */
-const isNext = (db: TenantDb, { is_ordered: isOrdered }: SendingEndpoint): Prisma.Sql =>
-  isOrdered
-    ? sql`AND (record_id IS NULL OR NOT EXISTS (
-        SELECT FROM tenant_crm.webhook_deliveries AS earlier
-        WHERE earlier.tenant_id = ${db.tenantId}::uuid AND earlier.endpoint_id = delivery.endpoint_id
-          AND earlier.record_id = delivery.record_id AND earlier.sequence < delivery.sequence
-          AND earlier.state IN ('pending', 'sending')))`
-    : empty;
-
-const ofEndpoint = (db: TenantDb, endpointId: string): Prisma.Sql =>
+/** The deliveries of an endpoint that have not ended. */
+export const ofEndpoint = (db: TenantDb, endpointId: string): Prisma.Sql =>
   sql`tenant_id = ${db.tenantId}::uuid AND endpoint_id = ${endpointId}::uuid AND ${isUnfinished}`;
-
-/**
- * Takes deliveries that are due, as many as the endpoint's limit allows; nobody else sends them for the time of a lease.
- */
-export const claimDeliveries = (
-  database: TenantDb,
-  endpointId: string,
-): Promise<readonly ClaimedDelivery[]> =>
-  database.transaction(async (db) => {
-    const endpoint = await lockEndpoint(db, endpointId);
-    if (!endpoint) return [];
-    const claimed = await db.query<Omit<ClaimedDelivery, keyof SendingEndpoint>>(sql`
-      WITH due AS MATERIALIZED (
-        SELECT id FROM tenant_crm.webhook_deliveries AS delivery
-        WHERE ${ofEndpoint(db, endpointId)} AND next_attempt_at <= now() ${isNext(db, endpoint)}
-        ORDER BY next_attempt_at, id
-        LIMIT greatest(0, ${CONCURRENT_REQUESTS} - (
-          SELECT count(*) FROM tenant_crm.webhook_deliveries
-          WHERE ${ofEndpoint(db, endpointId)} AND state = 'sending' AND next_attempt_at > now()))
-      )
-      UPDATE tenant_crm.webhook_deliveries AS delivery
-      SET state = 'sending', next_attempt_at = now() + ${LEASE_SECONDS} * interval '1 second',
-        version = version + 1, updated_at = now()
-      FROM due WHERE delivery.tenant_id = ${db.tenantId}::uuid AND delivery.id = due.id
-      RETURNING delivery.id, event_id, payload, attempts, round, expires_at, created_at`);
-    return claimed.map((delivery) => Object.assign({}, endpoint, delivery));
-  });
-
-/** When the endpoint's next delivery is due; undefined if none waits, or if the endpoint is disabled or deleted. */
-export const nextDue = async (db: TenantDb, endpointId: string): Promise<Date | undefined> => {
-  const endpoint = await lockEndpoint(db, endpointId);
-  if (!endpoint) return undefined;
-  const [next] = await db.query<{ at: Date | null }>(sql`
-    SELECT min(next_attempt_at) AS at FROM tenant_crm.webhook_deliveries AS delivery
-    WHERE ${ofEndpoint(db, endpointId)} ${isNext(db, endpoint)}`);
-  return next?.at ?? undefined;
-};
 
 /** The types of the events that an endpoint has yet to get. */
 export const waitingTypes = async (

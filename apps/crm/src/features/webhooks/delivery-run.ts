@@ -1,30 +1,43 @@
 import { handleJob, type JobHandler } from '@tessera/background-work/jobs';
+import type { Logger } from '@tessera/http-kit';
 import type { PublicHttp } from '@tessera/outbound-http';
 import type { Database, TenantDb } from '../../database.ts';
-import { type AttemptResult, attempt } from './attempt.ts';
+import { type AttemptResult, attempt, notSent } from './attempt.ts';
 import { type Outcome, saveAttempt } from './attempts.repository.ts';
 import {
   type ClaimedDelivery,
   claimDeliveries,
   nextDue,
-  stopDeliveries,
-} from './deliveries.repository.ts';
+  releaseNext,
+} from './claims.repository.ts';
+import { stopDeliveries } from './deliveries.repository.ts';
 import type { EndpointSecrets } from './endpoint-secrets.ts';
 import {
   type DisabledReason,
   disableEndpoint,
+  lockEndpoint,
   noteFailure,
   noteRun,
   noteSuccess,
 } from './endpoints.repository.ts';
 import type { WebhookMetrics } from './metrics.ts';
 import { RETRY_MS, retryDelay } from './retry-schedule.ts';
+import { createTenantTurns } from './tenant-turns.ts';
 import { deliveryJob, type Wake } from './wake.ts';
 
 /** After this time, a job leaves the rest to another one, so that busy endpoints take turns. */
 const TURN_MS = 5000;
 /** An endpoint whose requests all failed for this time is disabled when a delivery fails for good. */
 const LONG_FAILURE_MS = 48 * 3_600_000;
+
+/** How long the endpoints of a suspended tenant wait until they are asked about again. */
+const SUSPENDED_MS = 15 * 60_000;
+/** The same while identity does not say whether the tenant is active. */
+const UNKNOWN_MS = 60_000;
+/** How long an endpoint waits while its tenant has no turn left. */
+const NO_TURN_MS = 2000;
+const UNREADABLE_SECRET =
+  'The signing secret cannot be decrypted. Replace it, or ask the operator for the encryption key.';
 
 /** What sending needs. */
 export interface DeliveryDependencies {
@@ -33,6 +46,9 @@ export interface DeliveryDependencies {
   readonly secrets: EndpointSecrets;
   readonly wake: Wake;
   readonly metrics: WebhookMetrics;
+  readonly logger: Logger;
+  /** Whether a tenant is active. Rejects if that is unknown. */
+  readonly isActive: (tenantId: string) => Promise<boolean>;
   /** Enqueues the mail about an endpoint that was disabled, in the same transaction. */
   readonly announceDisabled: (db: TenantDb, endpointId: string) => Promise<void>;
 }
@@ -65,7 +81,7 @@ export const reasonToDisable = (
 
 /** Sends an endpoint's deliveries until none is due, or its turn is over. */
 export const deliverDue = async (
-  { database, http, secrets, wake, metrics, announceDisabled }: DeliveryDependencies,
+  { database, http, secrets, wake, metrics, logger, announceDisabled }: DeliveryDependencies,
   { tenantId, endpointId }: { readonly tenantId: string; readonly endpointId: string },
   { signal, stopping }: { readonly signal: AbortSignal; readonly stopping: AbortSignal },
 ): Promise<void> => {
@@ -73,22 +89,36 @@ export const deliverDue = async (
 
   const conclude = (delivery: ClaimedDelivery, result: AttemptResult): Promise<void> =>
     db.transaction(async (tx) => {
+      await lockEndpoint(tx, endpointId);
       const outcome = outcomeOf(delivery, result);
       const reason =
         result.error === null
           ? await noteSuccess(tx, endpointId)
           : reasonToDisable(result.status, outcome, await noteFailure(tx, endpointId));
       await saveAttempt(tx, delivery, result, outcome);
+      if (outcome.state !== 'pending') await releaseNext(tx, endpointId, delivery);
       metrics.attempted(outcome.state, result.durationMs);
       if (!reason || !(await disableEndpoint(tx, endpointId, reason))) return;
       await stopDeliveries(tx, endpointId, 'The endpoint was disabled.');
       await announceDisabled(tx, endpointId);
     });
 
+  const openSecrets = ({ sealed_secrets }: ClaimedDelivery): readonly string[] | undefined => {
+    try {
+      return secrets.open(endpointId, sealed_secrets, new Date());
+    } catch (err) {
+      logger.error({ err, tenantId, endpointId }, 'the secret of a webhook cannot be decrypted');
+      return undefined;
+    }
+  };
+
   const send = async (delivery: ClaimedDelivery): Promise<void> => {
     const { event_id: id, url, payload } = delivery;
-    const opened = secrets.open(endpointId, delivery.sealed_secrets, new Date());
-    const result = await attempt(http, { id, url, payload, secrets: opened }, signal);
+    const opened = openSecrets(delivery);
+    const result =
+      opened === undefined
+        ? notSent(UNREADABLE_SECRET)
+        : await attempt(http, { id, url, payload, secrets: opened }, signal);
     // What was aborted is not the receiver's failure: another process sends it after the lease.
     if (signal.aborted) throw signal.reason;
     await conclude(delivery, result);
@@ -117,8 +147,38 @@ export const deliverDue = async (
   if (errors.length > 0) throw errors[0];
 };
 
+/** How long the deliveries of a tenant wait because it is not active; 0 if it is. */
+const waitOf = async (
+  { isActive, logger }: Pick<DeliveryDependencies, 'isActive' | 'logger'>,
+  tenantId: string,
+): Promise<number> => {
+  try {
+    return (await isActive(tenantId)) ? 0 : SUSPENDED_MS;
+  } catch (err) {
+    logger.warn({ err, tenantId }, 'webhooks wait: it is not known whether the tenant is active');
+    return UNKNOWN_MS;
+  }
+};
+
 /** The handler of the job. */
-export const deliveryHandler = (dependencies: DeliveryDependencies): JobHandler =>
-  handleJob(deliveryJob, ({ tenant_id: tenantId, endpoint_id: endpointId }, run) =>
-    deliverDue(dependencies, { tenantId, endpointId }, run),
-  );
+export const deliveryHandler = (dependencies: DeliveryDependencies): JobHandler => {
+  const turns = createTenantTurns();
+  const putOff = ({ tenant_id, endpoint_id }: DeliveryPayload, delayMs: number): Promise<void> =>
+    dependencies.database.forTenant(tenant_id).transaction(async (tx) => {
+      await noteRun(tx, endpoint_id);
+      await dependencies.wake(tx, endpoint_id, new Date(Date.now() + delayMs));
+    });
+  return handleJob(deliveryJob, async (payload, run) => {
+    const { tenant_id: tenantId, endpoint_id: endpointId } = payload;
+    const waitMs = await waitOf(dependencies, tenantId);
+    if (waitMs > 0) return putOff(payload, waitMs);
+    const deliver = () => deliverDue(dependencies, { tenantId, endpointId }, run);
+    if (await turns.run(tenantId, deliver)) return;
+    await putOff(payload, NO_TURN_MS);
+  });
+};
+
+interface DeliveryPayload {
+  readonly tenant_id: string;
+  readonly endpoint_id: string;
+}

@@ -64,6 +64,13 @@ export const noteSuccess = async (db: TenantDb, id: string): Promise<void> => {
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid AND failing_since IS NOT NULL`);
 };
 
+/** Prevents other changes of an endpoint and of its deliveries: whoever changes these locks the endpoint first. */
+export const lockEndpoint = async (db: TenantDb, id: string): Promise<void> => {
+  await db.query(sql`
+    SELECT FROM tenant_crm.webhook_endpoints
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid FOR NO KEY UPDATE`);
+};
+
 /** Notes that an attempt failed; returns since when all have. */
 export const noteFailure = async (db: TenantDb, id: string): Promise<Date | undefined> => {
   const [found] = await db.query<{ failing_since: Date | null }>(sql`

@@ -86,7 +86,7 @@ describe('an endpoint is disabled, with a mail and an entry in its history,', ()
   });
 
   test('if all requests have failed for three days', async () => {
-    receiver.respond((res) => void res.writeHead(500).end());
+    receiver.respond((res) => void res.writeHead(500, { 'retry-after': '3600' }).end());
     const id = await createEndpoint();
     await query(
       `UPDATE tenant_crm.webhook_endpoints SET failing_since = now() - interval '73 hours' WHERE id = $1`,

@@ -1,8 +1,10 @@
 import type { PeriodicWork } from '@tessera/background-work';
 import type { JobQueue } from '@tessera/background-work/jobs';
 import type { Logger } from '@tessera/http-kit';
+import type { ResourceServer } from '@tessera/resource-server';
 import type { Vault } from '@tessera/vault';
 import type { Registry } from 'prom-client';
+import type { ActiveTenants } from '../../absent-callers/active-tenants.ts';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../database.ts';
 import { startOutboxReader } from '../../events/outbox-reader.ts';
@@ -28,12 +30,16 @@ export interface WebhookContext {
   readonly vault: Vault | undefined;
   readonly outbound: Pick<Outbound, 'http' | 'smtp'>;
   readonly logger: Logger;
+  /** Without a client at identity, nobody says which tenants are suspended. */
+  readonly access: Pick<ResourceServer, 'canAskRights'>;
+  readonly activeTenants: Pick<ActiveTenants, 'slugOf'>;
   readonly metrics: { readonly registry: Registry };
 }
 
 /** Creates the service of webhooks, and registers the jobs that send. */
 export const openWebhooks = (context: WebhookContext): Webhooks => {
-  const { config, database, jobs, vault, outbound, logger, metrics } = context;
+  const { config, database, jobs, vault, outbound, logger, metrics, access, activeTenants } =
+    context;
   const secrets = createEndpointSecrets(vault);
   const wake = createWake(jobs);
   jobs.register(
@@ -42,6 +48,9 @@ export const openWebhooks = (context: WebhookContext): Webhooks => {
       http: outbound.http,
       secrets,
       wake,
+      logger,
+      isActive: async (tenantId) =>
+        !access.canAskRights || (await activeTenants.slugOf(tenantId)) !== undefined,
       metrics: createWebhookMetrics(metrics.registry, () => oldestDelivery(database)),
       announceDisabled: createAnnouncement(jobs),
     }),

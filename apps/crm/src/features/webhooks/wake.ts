@@ -7,7 +7,7 @@ import { noteWake } from './endpoints.repository.ts';
 export const deliveryJob = defineJob(
   'webhook_delivery',
   shape({ tenant_id: uuid(), endpoint_id: uuid() }),
-  { concurrency: 10, timeLimitSeconds: 300, backoffSeconds: 2, maxBackoffSeconds: 60 },
+  { concurrency: 20, timeLimitSeconds: 300, backoffSeconds: 2, maxBackoffSeconds: 60 },
 );
 
 /** Makes sure that the endpoint's deliveries are sent once the transaction commits, or at a later time. */

@@ -1,0 +1,192 @@
+import { until } from '@tessera/local-stack';
+import pg from 'pg';
+import { tenantForEachTest } from '../../testing/tenant.ts';
+import { startReceiver, type WebhookReceiver } from '../../testing/webhook-receiver.ts';
+import { claimDeliveries, nextDue } from './claims.repository.ts';
+import { createTenantTurns } from './tenant-turns.ts';
+import { wakeOverdue } from './upkeep.ts';
+import { createWake } from './wake.ts';
+
+const { crm, tenant, get, post, put } = tenantForEachTest(async () => ({
+  OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32',
+}));
+const path = '/api/crm/webhook-endpoints';
+
+let receiver: WebhookReceiver;
+beforeEach(async () => {
+  receiver = await startReceiver();
+});
+afterEach(() => receiver.stop());
+
+const createEndpoint = async (more: object = {}): Promise<string> => {
+  const input = { url: receiver.url, event_types: ['crm.contacts.*'], ...more };
+  return (await post(path, input).expect(201)).body.data.id;
+};
+const createContact = (first_name = 'Ada') => post('/api/crm/contacts', { first_name }).expect(201);
+const deliveries = async (id: string, more = '') =>
+  (await get(`/api/crm/webhook-deliveries?endpoint_id=${id}${more}`).expect(200)).body.data;
+const query = (statement: string, values: unknown[]) => crm().context.pool.query(statement, values);
+const tenantDb = () => crm().context.database.forTenant(tenant().id);
+const wakeNow = (id: string) =>
+  tenantDb().transaction((tx) => createWake(crm().context.jobs)(tx, id, new Date(0)));
+
+/** Adds deliveries that nobody is told of. */
+const addDeliveries = (id: string, number: number, more = 'gen_random_uuid()', age = '1 minute') =>
+  query(
+    `INSERT INTO tenant_crm.webhook_deliveries (tenant_id, id, endpoint_id, event_id, event_type, record_id, sequence,
+       next_attempt_at, expires_at, payload)
+     SELECT $1, gen_random_uuid(), $2, gen_random_uuid(), 'crm.contacts.updated', ${more}, one,
+       now() - $4::interval, now() + interval '1 day', '{}' FROM generate_series(1, $3::int) AS one`,
+    [tenant().id, id, number, age],
+  );
+
+test('A suspended tenant sends nothing: its deliveries wait, and its job asks again later', async () => {
+  const id = await createEndpoint();
+  await addDeliveries(id, 1);
+  crm().identity.suspend(tenant().id);
+  await wakeNow(id);
+  const stored = async (table: string, columns: string) => {
+    const key = table === 'webhook_endpoints' ? 'id' : 'endpoint_id';
+    const { rows } = await query(
+      `SELECT ${columns} FROM tenant_crm.${table} WHERE tenant_id = $1 AND ${key} = $2`,
+      [tenant().id, id],
+    );
+    return rows[0];
+  };
+  await until(async () => {
+    const { wake_at } = await stored('webhook_endpoints', 'wake_at');
+    return wake_at?.getTime() > Date.now() + 60_000;
+  });
+  expect(receiver.received).toEqual([]);
+  expect(await stored('webhook_deliveries', 'state, attempts')).toEqual({
+    state: 'pending',
+    attempts: 0,
+  });
+});
+
+test('While an endpoint gets as many requests as it may, its job does not wake itself', async () => {
+  const id = await createEndpoint();
+  await addDeliveries(id, 8);
+  const first = await claimDeliveries(tenantDb(), id);
+  expect(first).toHaveLength(5);
+  expect(await claimDeliveries(tenantDb(), id)).toEqual([]);
+  const next = await tenantDb().transaction((tx) => nextDue(tx, id));
+  expect(next?.getTime()).toBeGreaterThan(Date.now() + 30_000);
+  await query("UPDATE tenant_crm.webhook_deliveries SET state = 'failed' WHERE id = $1", [
+    first[0]?.id,
+  ]);
+  const free = await tenantDb().transaction((tx) => nextDue(tx, id));
+  expect(free?.getTime()).toBeLessThan(Date.now());
+});
+
+test('A secret that cannot be decrypted is a failure with its reason, and a retry with backoff', async () => {
+  const id = await createEndpoint();
+  await query(
+    `UPDATE tenant_crm.webhook_endpoints SET sealed_secrets = '\\x00' WHERE tenant_id = $1 AND id = $2`,
+    [tenant().id, id],
+  );
+  await createContact();
+  await until(async () => (await deliveries(id))[0]?.attempts > 0);
+  const [delivery] = await deliveries(id);
+  expect(delivery).toMatchObject({ response_status: null });
+  expect(delivery.error).toContain('The signing secret cannot be decrypted.');
+  expect(receiver.received).toEqual([]);
+});
+
+test('An endpoint that is disabled while a request to it fails does not deadlock', async () => {
+  let release = (): void => undefined;
+  receiver.respond((res) => {
+    release = () => void res.writeHead(410).end();
+  });
+  const id = await createEndpoint();
+  // With an earlier failure, a failed attempt has nothing to note on the endpoint before it is disabled.
+  await query(
+    'UPDATE tenant_crm.webhook_endpoints SET failing_since = now() WHERE tenant_id = $1 AND id = $2',
+    [tenant().id, id],
+  );
+  await createContact();
+  await until(() => receiver.received.length === 1);
+  const { directUrl } = crm().context.config.database;
+  const other = new pg.Client({ connectionString: directUrl });
+  await other.connect();
+  try {
+    await other.query('BEGIN');
+    await other.query(
+      'SELECT FROM tenant_crm.webhook_endpoints WHERE tenant_id = $1 AND id = $2 FOR UPDATE',
+      [tenant().id, id],
+    );
+    release();
+    const { rows } = await other.query('SELECT pg_backend_pid() AS pid');
+    await until(async () => {
+      const waiting = await query(
+        'SELECT FROM pg_stat_activity WHERE $1::int = ANY (pg_blocking_pids(pid))',
+        [rows[0].pid],
+      );
+      return (waiting.rowCount ?? 0) > 0;
+    });
+    const stopped = await other.query(
+      `UPDATE tenant_crm.webhook_deliveries SET error = 'stopped' WHERE tenant_id = $1 AND endpoint_id = $2`,
+      [tenant().id, id],
+    );
+    expect(stopped.rowCount).toBe(1);
+    await other.query('COMMIT');
+  } finally {
+    await other.end();
+  }
+  await until(async () => (await get(`${path}/${id}`)).body.data.disabled_reason === 'gone');
+});
+
+test('An ordered endpoint with a long backlog of one record is claimed in bounded parts, then in order', async () => {
+  const id = await createEndpoint({ is_ordered: true });
+  await addDeliveries(id, 500, `'${crypto.randomUUID()}'::uuid`);
+  const claimed = await claimDeliveries(tenantDb(), id);
+  expect(claimed).toHaveLength(1);
+  expect(await claimDeliveries(tenantDb(), id)).toEqual([]);
+  const due = await query(
+    `SELECT FROM tenant_crm.webhook_deliveries WHERE tenant_id = $1 AND endpoint_id = $2
+       AND state = 'pending' AND next_attempt_at <= now()`,
+    [tenant().id, id],
+  );
+  // What waits for an earlier event is not read again.
+  expect(due.rowCount).toBe(0);
+  await query(
+    `UPDATE tenant_crm.webhook_deliveries SET next_attempt_at = now() WHERE tenant_id = $1 AND id = $2`,
+    [tenant().id, claimed[0]?.id],
+  );
+  await query(
+    `UPDATE tenant_crm.webhook_deliveries SET state = 'failed' WHERE tenant_id = $1 AND sequence BETWEEN 4 AND 500`,
+    [tenant().id],
+  );
+  await wakeNow(id);
+  await until(async () => (await deliveries(id, '&state=succeeded')).length === 3);
+  const { rows } = await query(
+    `SELECT sequence::int FROM tenant_crm.webhook_deliveries WHERE tenant_id = $1 AND state = 'succeeded'
+     ORDER BY last_attempt_at`,
+    [tenant().id],
+  );
+  expect(rows.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+});
+
+test('Lost jobs are replaced for each endpoint, however many deliveries another one has', async () => {
+  const [crowded, other] = [await createEndpoint(), await createEndpoint()];
+  await addDeliveries(crowded, 1200, 'gen_random_uuid()', '2 hours');
+  await addDeliveries(other, 1, 'gen_random_uuid()', '1 hour');
+  const woken: string[] = [];
+  await wakeOverdue(crm().context.database, async (_db, endpointId) => void woken.push(endpointId));
+  expect(woken.toSorted()).toEqual([crowded, other].toSorted());
+  await put(`${path}/${crowded}`, { is_enabled: false }).expect(200);
+  await wakeOverdue(crm().context.database, createWake(crm().context.jobs));
+  await until(async () => (await deliveries(other, '&state=succeeded')).length === 1);
+});
+
+test('A tenant whose receivers are slow leaves room for others', async () => {
+  const turns = createTenantTurns(2);
+  const held: (() => void)[] = [];
+  const hold = () => new Promise<void>((resolve) => void held.push(resolve));
+  const slow = [turns.run('slow', hold), turns.run('slow', hold)];
+  expect(await turns.run('slow', hold)).toBe(false);
+  expect(await turns.run('other', async () => undefined)).toBe(true);
+  for (const release of held) release();
+  expect(await Promise.all(slow)).toEqual([true, true]);
+  expect(await turns.run('slow', async () => undefined)).toBe(true);
+});
