@@ -91,6 +91,8 @@ export const restoreBelow = async (db: TenantDb, id: string, actor: Actor): Prom
 export interface TreeRow {
   readonly id: string;
   readonly parent_id: string | null;
+  /** The place below the parent, compared by byte. */
+  readonly position: string;
   readonly title: string;
   readonly slug: string;
   readonly language: string;
@@ -103,7 +105,7 @@ export interface Branch {
   readonly levels: number;
 }
 
-/** The first `most` pages of a branch by position. */
+/** The pages of a branch in any order; `most` of them if it has more. */
 export const readBranch = (
   db: TenantDb,
   { parentId, levels }: Branch,
@@ -117,7 +119,7 @@ export const readBranch = (
       SELECT child.id, branch.level + 1 FROM ${pages} AS child JOIN branch ON child.parent_id = branch.id
       WHERE child.tenant_id = ${db.tenantId}::uuid AND child.deleted_at IS NULL AND branch.level < ${levels}
     )
-    SELECT id, parent_id, title, slug, language, status FROM ${pages}
+    SELECT id, parent_id, position, title, slug, language, status FROM ${pages}
     WHERE tenant_id = ${db.tenantId}::uuid AND id IN (SELECT branch.id FROM branch)
-    ORDER BY position, id LIMIT ${most}`);
+    LIMIT ${most}`);
 };

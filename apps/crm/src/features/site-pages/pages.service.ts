@@ -18,7 +18,7 @@ import {
 import { MAX_LEVELS } from './pages.rules.ts';
 
 /** A page in the tree, and on which level it is. */
-export interface TreePage extends TreeRow {
+export interface TreePage extends Omit<TreeRow, 'position'> {
   readonly depth: number;
 }
 
@@ -42,7 +42,7 @@ export interface PageService {
   ): Promise<void>;
 }
 
-/** Rows in the order of their positions, as a tree that begins below a page on a level. */
+/** Rows as a tree in the order of their positions, which begins below a page on a level. */
 const arrange = (rows: readonly TreeRow[], top: string | null, level: number): TreePage[] => {
   const children = new Map<string | null, TreeRow[]>();
   for (const row of rows) {
@@ -52,7 +52,9 @@ const arrange = (rows: readonly TreeRow[], top: string | null, level: number): T
   }
   const arranged: TreePage[] = [];
   const add = (parentId: string | null, depth: number): void => {
-    for (const row of children.get(parentId) ?? []) {
+    const siblings = children.get(parentId) ?? [];
+    siblings.sort((one, other) => (one.position < other.position ? -1 : 1));
+    for (const { position, ...row } of siblings) {
       arranged.push(Object.assign({ depth }, row));
       add(row.id, depth + 1);
     }
