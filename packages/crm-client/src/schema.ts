@@ -4262,7 +4262,7 @@ export interface paths {
         };
         /**
          * Show the tree of the published pages
-         * @description In one language. Contains at most 5,000 pages.
+         * @description In one language. Contains at most 5000 pages: `is_complete` says whether these are all.
          */
         get: operations["getPublishedPageTree"];
         put?: never;
@@ -6865,6 +6865,8 @@ export interface components {
         PublishedPageTree: {
             /** @description Pages in the order of the tree: each is followed by those below it. */
             data: components["schemas"]["PublishedPageTreeItem"][];
+            /** @description Whether these are all published pages of the language; the list of pages has the others */
+            is_complete: boolean;
         };
         PublishedPageTreeItem: {
             /** Format: uuid */

@@ -1,4 +1,5 @@
 import {
+  bool,
   described,
   int,
   languageTag,
@@ -14,6 +15,7 @@ import {
   uuid,
 } from '@tessera/fields';
 import { pageFields } from '../../records/list-query.ts';
+import { MAX_TREE } from './tree.repository.ts';
 
 const url = text(4000);
 
@@ -96,8 +98,12 @@ export const PageTree = named(
   'PublishedPageTree',
   shape({
     data: described(
-      list(PageTreeItem),
+      list(PageTreeItem, { max: MAX_TREE }),
       'Pages in the order of the tree: each is followed by those below it.',
+    ),
+    is_complete: described(
+      bool(),
+      'Whether these are all published pages of the language; the list of pages has the others',
     ),
   }),
 );

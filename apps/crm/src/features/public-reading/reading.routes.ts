@@ -14,6 +14,7 @@ import {
 } from './public.schema.ts';
 import type { Reading } from './reading.service.ts';
 import { publicProblems, publicRead, SITE_PATH, siteParams } from './site.routes.ts';
+import { MAX_TREE } from './tree.repository.ts';
 
 const recordParams = shape({ ...siteParams, slug: slugParam });
 
@@ -98,13 +99,14 @@ export const readingRoutes = (reading: Reading): RouteTable => ({
     ...publicRead,
     path: `${SITE_PATH}/page-tree`,
     summary: 'Show the tree of the published pages',
-    description: 'In one language. Contains at most 5,000 pages.',
+    description: `In one language. Contains at most ${MAX_TREE} pages: \`is_complete\` says whether these are all.`,
     params: shape(siteParams),
     query: ByLanguage,
     responses: { 200: PageTree, 304: empty },
     problems: publicProblems,
     handler: async ({ params: { tenant }, query: { language }, req, reply }) => {
-      const body = { data: await reading.tree(tenant, language) };
+      const { items, isComplete } = await reading.tree(tenant, language);
+      const body = { data: items, is_complete: isComplete };
       const { headers, isKnown } = revalidate(req, tagOf(body));
       return isKnown ? reply(304, headers) : reply(200, body, headers);
     },

@@ -21,7 +21,7 @@ import {
 import { type PublicKind, pages, posts } from './kinds.ts';
 import type { PageTreeItem, PublishedItem, PublishedRecord } from './public.schema.ts';
 import type { Site, Sites } from './sites.service.ts';
-import { readTree } from './tree.repository.ts';
+import { MAX_TREE, readTree } from './tree.repository.ts';
 import { type SiteUrls, urlsOf } from './urls.ts';
 
 /** Which record is requested: its slug, and its language unless that is the tenant's content language. */
@@ -57,8 +57,11 @@ export interface Reading {
   get(kind: PublicKind, address: Address): Promise<Found<PublishedRecord>>;
   /** The cover image of a published record. Throws 404. */
   cover(kind: PublicKind, address: Address): Promise<Found<ServedFile>>;
-  /** The published pages of a language in the order of their tree. */
-  tree(tenant: string, language?: string): Promise<PageTreeItem[]>;
+  /** The published pages of a language in the order of their tree; the first `MAX_TREE` if there are more. */
+  tree(
+    tenant: string,
+    language?: string,
+  ): Promise<{ readonly items: PageTreeItem[]; readonly isComplete: boolean }>;
   /** The newest posts of a language. */
   newestPosts(tenant: string, language?: string): Promise<NewestPosts>;
 }
@@ -147,7 +150,7 @@ export const createReading = ({ sites, files, publicUrl }: Dependencies): Readin
     async tree(tenant, given) {
       const { db, urls, language } = await open(tenant, given);
       const rows = await readTree(db, language);
-      return rows.map((row) => ({
+      const items = rows.slice(0, MAX_TREE).map((row) => ({
         id: row.id,
         parent_id: row.parent_id,
         depth: row.depth,
@@ -156,6 +159,7 @@ export const createReading = ({ sites, files, publicUrl }: Dependencies): Readin
         url: urls.record(pages, row),
         path: urls.path(pages, row),
       }));
+      return { items, isComplete: rows.length <= MAX_TREE };
     },
 
     async newestPosts(tenant, given) {

@@ -223,6 +223,18 @@ test('The tree of pages has their order, and no page that is not published', asy
   expect(shown[2]?.parent_id).toBe(top.id);
   expect(JSON.stringify(body)).not.toContain(draft.id);
   await site.read('/page-tree', { 'if-none-match': headers.etag ?? '' }).expect(304);
+  expect(body.is_complete).toBe(true);
+  await crm.context.pool.query(
+    `INSERT INTO tenant_crm.pages (tenant_id, id, title, slug, slug_follows_title, language, translation_group, body,
+       body_html, body_text, word_count, position, status, published_at)
+     SELECT tenant_id, gen_random_uuid(), 'Many', 'many-' || n, FALSE, language, gen_random_uuid(), '', '', '', 0,
+       'z' || n, 'published', published_at
+     FROM tenant_crm.pages, generate_series(1, 5000) AS n WHERE tenant_id = $1 AND id = $2`,
+    [site.tenantId, top.id],
+  );
+  const { body: cut } = await site.read('/page-tree').expect(200);
+  expect(cut.data).toHaveLength(5000);
+  expect(cut.is_complete).toBe(false);
 });
 
 describe('Content that is not published is nowhere:', () => {

@@ -20,7 +20,7 @@ export const MAX_TREE = 5000;
 
 /**
  * The published pages of a language in the order of their tree. Pages below one that is not published are at the top,
- * after the others.
+ * after the others. One page more than `MAX_TREE` if there are too many.
  */
 export const readTree = (db: TenantDb, language: string): Promise<TreeRow[]> =>
   db.read<TreeRow>(sql`
@@ -28,7 +28,7 @@ export const readTree = (db: TenantDb, language: string): Promise<TreeRow[]> =>
       SELECT id, parent_id, position, title, slug, language
       FROM ${Prisma.raw(db.readSchema)}.pages
       WHERE tenant_id = ${db.tenantId}::uuid AND ${publishedCondition()} AND language = ${language}
-      ORDER BY id LIMIT ${MAX_TREE}
+      ORDER BY id LIMIT ${MAX_TREE + 1}
     ), tree AS (
       SELECT shown.id, NULL::uuid AS parent_id, 0 AS depth, title, slug, language,
         ARRAY[(shown.parent_id IS NOT NULL)::text, position COLLATE "C", id::text] AS place
