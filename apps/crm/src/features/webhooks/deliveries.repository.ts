@@ -3,7 +3,7 @@ import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { RETRY_MS } from './retry-schedule.ts';
 
-const { sql } = Prisma;
+const { sql, empty } = Prisma;
 
 const RETRY_SECONDS = RETRY_MS / 1000;
 
@@ -60,17 +60,30 @@ export const waitingTypes = async (
   return rows.map((row) => row.event_type);
 };
 
-/** Ends the deliveries that wait: what happens to those of an endpoint that is disabled or deleted. */
-export const stopDeliveries = async (
+/**
+ * Ends deliveries that wait, up to a number: what happens to those of an endpoint that is disabled or deleted. Returns
+ * how many, and the time. The endpoint must be locked. With `before`, later changed deliveries stay as they are.
+ */
+export const stopBatch = async (
   db: TenantDb,
   endpointId: string,
   reason: string,
-): Promise<void> => {
-  await db.query(sql`
-    UPDATE tenant_crm.webhook_deliveries
-    SET state = 'failed', error = ${reason}, next_attempt_at = NULL, version = version + 1,
-      updated_at = now()
-    WHERE ${ofEndpoint(db, endpointId)}`);
+  most: number,
+  before?: Date,
+): Promise<{ readonly stopped: number; readonly at: Date }> => {
+  const isOld = before ? sql`AND updated_at <= ${before}::timestamptz` : empty;
+  const [found] = await db.query<{ stopped: number; at: Date }>(sql`
+    WITH chosen AS MATERIALIZED (
+      SELECT id FROM tenant_crm.webhook_deliveries
+      WHERE ${ofEndpoint(db, endpointId)} ${isOld} ORDER BY next_attempt_at, id LIMIT ${most}
+    ), stopped AS (
+      UPDATE tenant_crm.webhook_deliveries AS delivery
+      SET state = 'failed', error = ${reason}, next_attempt_at = NULL, version = version + 1, updated_at = now()
+      FROM chosen WHERE delivery.tenant_id = ${db.tenantId}::uuid AND delivery.id = chosen.id
+      RETURNING 1
+    )
+    SELECT count(*)::int AS stopped, clock_timestamp() + interval '1 millisecond' AS at FROM stopped`);
+  return found ?? { stopped: 0, at: new Date() };
 };
 
 const REPLAY = sql`state = 'pending', next_attempt_at = now(), round = 0, error = NULL,
@@ -92,23 +105,58 @@ export interface ReplayedRange {
   readonly state: 'succeeded' | 'failed';
 }
 
-/** Sends the deliveries of an endpoint that were created in a period and have ended again; returns their number. */
-export const replayRange = async (
+/** Where a batch of a period ended. */
+export interface Cursor {
+  readonly at: Date;
+  readonly id: string;
+}
+
+/** What is replayed: the types of the period, after a cursor if there is one. */
+export interface ReplaySelection {
+  readonly range: ReplayedRange;
+  readonly types: readonly string[];
+  readonly after?: Cursor;
+}
+
+const inRange = (
   db: TenantDb,
   endpointId: string,
-  { from, to, state }: ReplayedRange,
-  types: readonly string[],
+  { range: { from, to, state }, types, after }: ReplaySelection,
+): Prisma.Sql => sql`tenant_id = ${db.tenantId}::uuid AND endpoint_id = ${endpointId}::uuid
+  AND created_at >= ${from}::timestamptz AND created_at <= ${to}::timestamptz AND state = ${state}
+  AND event_type = ANY (${types}::text[])
+  ${after ? sql`AND (created_at, id) > (${after.at}::timestamptz, ${after.id}::uuid)` : empty}`;
+
+/**
+ * Sends deliveries of an endpoint that were created in a period and have ended again, the oldest first and up to a
+ * number. Returns how many, and the last of them.
+ */
+export const replayBatch = async (
+  db: TenantDb,
+  endpointId: string,
+  selection: ReplaySelection,
+  most: number,
+): Promise<{ readonly replayed: number; readonly last: Cursor | undefined }> => {
+  const rows = await db.query<Cursor>(sql`
+    SELECT created_at AS at, id FROM tenant_crm.webhook_deliveries
+    WHERE ${inRange(db, endpointId, selection)} ORDER BY created_at, id LIMIT ${most}`);
+  const ids = rows.map(({ id }) => id);
+  await db.query(sql`
+    UPDATE tenant_crm.webhook_deliveries SET ${REPLAY}
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY (${ids}::uuid[])`);
+  return { replayed: ids.length, last: rows.at(-1) };
+};
+
+/** The number of deliveries that a replay selects. */
+export const countRange = async (
+  db: TenantDb,
+  endpointId: string,
+  selection: ReplaySelection,
 ): Promise<number> => {
-  const [replayed] = await db.query<{ count: number }>(sql`
-    WITH replayed AS (
-      UPDATE tenant_crm.webhook_deliveries SET ${REPLAY}
-      WHERE tenant_id = ${db.tenantId}::uuid AND endpoint_id = ${endpointId}::uuid
-        AND created_at >= ${from}::timestamptz AND created_at <= ${to}::timestamptz AND state = ${state}
-        AND event_type = ANY (${types}::text[])
-      RETURNING 1
-    )
-    SELECT count(*)::int AS count FROM replayed`);
-  return replayed?.count ?? 0;
+  const [found] = await db.query<{ count: number }>(sql`
+    SELECT count(*)::int AS count FROM tenant_crm.webhook_deliveries
+    WHERE ${inRange(db, endpointId, selection)}`);
+  return found?.count ?? 0;
 };
 
 /** What was or is to be sent. */

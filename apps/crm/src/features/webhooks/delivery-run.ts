@@ -4,13 +4,13 @@ import type { PublicHttp } from '@tessera/outbound-http';
 import type { Database, TenantDb } from '../../database.ts';
 import { type AttemptResult, attempt, notSent } from './attempt.ts';
 import { type Outcome, saveAttempt } from './attempts.repository.ts';
+import type { BulkChanges } from './bulk-jobs.ts';
 import {
   type ClaimedDelivery,
   claimDeliveries,
   nextDue,
   releaseNext,
 } from './claims.repository.ts';
-import { stopDeliveries } from './deliveries.repository.ts';
 import type { EndpointSecrets } from './endpoint-secrets.ts';
 import {
   type DisabledReason,
@@ -45,6 +45,7 @@ export interface DeliveryDependencies {
   readonly http: Pick<PublicHttp, 'request'>;
   readonly secrets: EndpointSecrets;
   readonly wake: Wake;
+  readonly bulk: Pick<BulkChanges, 'stop'>;
   readonly metrics: WebhookMetrics;
   readonly logger: Logger;
   /** Whether a tenant is active. Rejects if that is unknown. */
@@ -81,7 +82,7 @@ export const reasonToDisable = (
 
 /** Sends an endpoint's deliveries until none is due, or its turn is over. */
 export const deliverDue = async (
-  { database, http, secrets, wake, metrics, logger, announceDisabled }: DeliveryDependencies,
+  { database, http, secrets, wake, bulk, metrics, logger, announceDisabled }: DeliveryDependencies,
   { tenantId, endpointId }: { readonly tenantId: string; readonly endpointId: string },
   { signal, stopping }: { readonly signal: AbortSignal; readonly stopping: AbortSignal },
 ): Promise<void> => {
@@ -99,7 +100,7 @@ export const deliverDue = async (
       if (outcome.state !== 'pending') await releaseNext(tx, endpointId, delivery);
       metrics.attempted(outcome.state, result.durationMs);
       if (!reason || !(await disableEndpoint(tx, endpointId, reason))) return;
-      await stopDeliveries(tx, endpointId, 'The endpoint was disabled.');
+      await bulk.stop(tx, endpointId, 'The endpoint was disabled.');
       await announceDisabled(tx, endpointId);
     });
 

@@ -105,7 +105,7 @@ export const declareWebhookEndpoints = (dependencies: EndpointDependencies) =>
     // The state of the endpoint changes without a new version.
     revision: (row) => row.failing_since?.getTime() ?? 0,
     rules: createEndpointRules(dependencies),
-    follow: (change) => followEndpoint(change),
+    follow: (change) => followEndpoint(dependencies, change),
   });
 
 export type WebhookEndpointKind = ReturnType<typeof declareWebhookEndpoints>;

@@ -1,13 +1,15 @@
 import { invalidField } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
-import { stopDeliveries, waitingTypes } from './deliveries.repository.ts';
+import type { BulkChanges } from './bulk-jobs.ts';
+import { waitingTypes } from './deliveries.repository.ts';
 import type { EndpointSecrets } from './endpoint-secrets.ts';
 import { requireSelection, requireTypes } from './event-permissions.ts';
 
 /** What the rules of endpoints need. */
 export interface EndpointDependencies {
   readonly secrets: EndpointSecrets;
+  readonly bulk: BulkChanges;
   /** Why no request may be sent to a URL; undefined if one may. */
   readonly problemOf: (url: string) => string | undefined;
 }
@@ -63,17 +65,19 @@ export const createEndpointRules = ({ secrets, problemOf }: EndpointDependencies
 };
 
 /** Ends the deliveries of an endpoint that is disabled or deleted. */
-export const followEndpoint = async ({
-  db,
-  row,
-}: {
+export const followEndpoint = async (
+  { bulk }: Pick<EndpointDependencies, 'bulk'>,
+  { db, row }: EndpointChange,
+): Promise<void> => {
+  if (row.deleted_at) await bulk.stop(db, row.id, 'The endpoint was deleted.');
+  else if (!row.is_enabled) await bulk.stop(db, row.id, 'The endpoint was disabled.');
+};
+
+interface EndpointChange {
   readonly db: TenantDb;
   readonly row: {
     readonly id: string;
     readonly is_enabled: boolean;
     readonly deleted_at: Date | null;
   };
-}): Promise<void> => {
-  if (row.deleted_at) await stopDeliveries(db, row.id, 'The endpoint was deleted.');
-  else if (!row.is_enabled) await stopDeliveries(db, row.id, 'The endpoint was disabled.');
-};
+}

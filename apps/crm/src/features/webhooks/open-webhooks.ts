@@ -9,6 +9,7 @@ import type { Config } from '../../config.ts';
 import type { Database } from '../../database.ts';
 import { startOutboxReader } from '../../events/outbox-reader.ts';
 import type { Outbound } from '../../messaging/outbound.ts';
+import { bulkHandlers, createBulkChanges } from './bulk-jobs.ts';
 import { deliveryHandler } from './delivery-run.ts';
 import { createAnnouncement, disabledMailHandler } from './disabled-mail.ts';
 import { createEndpointSecrets } from './endpoint-secrets.ts';
@@ -42,12 +43,15 @@ export const openWebhooks = (context: WebhookContext): Webhooks => {
     context;
   const secrets = createEndpointSecrets(vault);
   const wake = createWake(jobs);
+  const bulk = createBulkChanges(jobs);
+  for (const handler of bulkHandlers({ database, jobs, wake })) jobs.register(handler);
   jobs.register(
     deliveryHandler({
       database,
       http: outbound.http,
       secrets,
       wake,
+      bulk,
       logger,
       isActive: async (tenantId) =>
         !access.canAskRights || (await activeTenants.slugOf(tenantId)) !== undefined,
@@ -58,7 +62,7 @@ export const openWebhooks = (context: WebhookContext): Webhooks => {
   const sendMail = createTenantMail({ database, vault, smtp: outbound.smtp });
   jobs.register(disabledMailHandler({ database, sendMail, logger }));
   const problemOf = createUrlCheck(outbound.http, config.outbound.allowedNetworks);
-  return createWebhooks({ database, secrets, wake, problemOf });
+  return createWebhooks({ database, secrets, wake, bulk, problemOf });
 };
 
 /** Starts to turn events into deliveries, and to delete deliveries that have expired. */

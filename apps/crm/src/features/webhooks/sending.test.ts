@@ -190,3 +190,30 @@ test('A tenant whose receivers are slow leaves room for others', async () => {
   expect(await Promise.all(slow)).toEqual([true, true]);
   expect(await turns.run('slow', async () => undefined)).toBe(true);
 });
+
+test('A large replay and the end of a large backlog are done in parts, the first with the request', async () => {
+  const id = await createEndpoint({ is_enabled: false });
+  await addDeliveries(id, 1300);
+  await query(
+    `UPDATE tenant_crm.webhook_deliveries SET state = 'failed', next_attempt_at = NULL
+     WHERE tenant_id = $1 AND endpoint_id = $2`,
+    [tenant().id, id],
+  );
+  await put(`${path}/${id}`, { is_enabled: true }).expect(200);
+  receiver.respond((res) => void res.writeHead(503, { 'retry-after': '3600' }).end());
+  const from = new Date(0).toISOString();
+  const { body } = await post(`${path}/${id}/replay`, { from }).expect(202);
+  expect(body.data).toEqual({ replayed: 1300 });
+  const ended = async () => {
+    const { rows } = await query(
+      `SELECT count(*) FILTER (WHERE state = 'failed')::int AS failed FROM tenant_crm.webhook_deliveries
+       WHERE tenant_id = $1 AND endpoint_id = $2`,
+      [tenant().id, id],
+    );
+    return rows[0].failed;
+  };
+  await until(async () => (await ended()) === 0);
+  await put(`${path}/${id}`, { is_enabled: false }).expect(200);
+  expect(await ended()).toBeGreaterThanOrEqual(1000);
+  await until(async () => (await ended()) === 1300);
+});

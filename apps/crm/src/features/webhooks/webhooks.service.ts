@@ -15,7 +15,6 @@ import {
   insertDeliveries,
   type ReplayedRange,
   replayDelivery,
-  replayRange,
   type StoredDelivery,
 } from './deliveries.repository.ts';
 import { type EndpointSecrets, newSigningSecret } from './endpoint-secrets.ts';
@@ -27,7 +26,6 @@ import {
 import { type FoundEndpoint, findEndpoint } from './endpoints.repository.ts';
 import type { EndpointDependencies, NewEndpoint } from './endpoints.rules.ts';
 import { requireSelection, requireTypes, TEST_EVENT } from './event-permissions.ts';
-import { selectedTypes } from './event-selectors.ts';
 import { testPayload } from './payload.ts';
 import type { Wake } from './wake.ts';
 
@@ -82,7 +80,7 @@ export interface WebhooksDependencies extends EndpointDependencies {
 }
 
 export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => {
-  const { database, secrets, wake } = dependencies;
+  const { database, secrets, wake, bulk } = dependencies;
   const kind = declareWebhookEndpoints(dependencies);
   const endpoints = createRecords(kind, database);
   const deliveries = createRecords(webhookDelivery, database);
@@ -165,7 +163,7 @@ export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => 
     replayRange: (caller, endpointId, range) =>
       onEnabled(caller, endpointId, (db, endpoint) => {
         requireSelection(caller, endpoint.event_types, endpointId);
-        return replayRange(db, endpointId, range, selectedTypes(endpoint.event_types));
+        return bulk.replay(db, endpointId, range, endpoint.event_types);
       }),
 
     async payload(caller, id) {

@@ -1,0 +1,132 @@
+import {
+  defineJob,
+  handleJob,
+  type JobHandler,
+  type JobQueue,
+} from '@tessera/background-work/jobs';
+import { oneOf, shape, text, uuid } from '@tessera/fields';
+import type { Database, TenantDb } from '../../database.ts';
+import {
+  type Cursor,
+  countRange,
+  type ReplayedRange,
+  replayBatch,
+  stopBatch,
+} from './deliveries.repository.ts';
+import { findEndpoint } from './endpoints.repository.ts';
+import { selectedTypes } from './event-selectors.ts';
+import type { Wake } from './wake.ts';
+
+/** How many deliveries one transaction changes, so that nothing waits long for the endpoint. */
+const BATCH = 1000;
+
+const options = { concurrency: 1, backoffSeconds: 5, timeLimitSeconds: 600 };
+const moment = text(40);
+
+/** Ends the deliveries that waited when an endpoint was disabled or deleted. */
+const stopJob = defineJob(
+  'webhook_stop',
+  shape({ tenant_id: uuid(), endpoint_id: uuid(), reason: text(200), before: moment }),
+  options,
+);
+
+/** Replays the deliveries of a period after a cursor. */
+const replayJob = defineJob(
+  'webhook_replay',
+  shape({
+    tenant_id: uuid(),
+    endpoint_id: uuid(),
+    from: moment,
+    to: moment,
+    state: oneOf('failed', 'succeeded'),
+    after: moment,
+    after_id: uuid(),
+  }),
+  options,
+);
+
+/** Changes many deliveries of an endpoint: the first in the caller's transaction, the others in a job. */
+export interface BulkChanges {
+  stop(db: TenantDb, endpointId: string, reason: string): Promise<void>;
+  /** Returns the number of all. */
+  replay(
+    db: TenantDb,
+    endpointId: string,
+    range: ReplayedRange,
+    selectors: readonly string[],
+  ): Promise<number>;
+}
+
+type Enqueue = Pick<JobQueue, 'enqueue'>;
+
+const enqueueReplay = (
+  jobs: Enqueue,
+  db: TenantDb,
+  endpointId: string,
+  { from, to, state }: ReplayedRange,
+  { at, id }: Cursor,
+): Promise<unknown> =>
+  jobs.enqueue(db, replayJob, {
+    tenant_id: db.tenantId,
+    endpoint_id: endpointId,
+    from: from.toISOString(),
+    to: to.toISOString(),
+    state,
+    after: at.toISOString(),
+    after_id: id,
+  });
+
+export const createBulkChanges = (jobs: Enqueue, batch: number = BATCH): BulkChanges => ({
+  async stop(db, endpointId, reason) {
+    const { stopped, at } = await stopBatch(db, endpointId, reason, batch);
+    if (stopped < batch) return;
+    await jobs.enqueue(db, stopJob, {
+      tenant_id: db.tenantId,
+      endpoint_id: endpointId,
+      reason,
+      before: at.toISOString(),
+    });
+  },
+
+  async replay(db, endpointId, range, selectors) {
+    const types = selectedTypes(selectors);
+    const first = await replayBatch(db, endpointId, { range, types }, batch);
+    if (first.replayed < batch || !first.last) return first.replayed;
+    await enqueueReplay(jobs, db, endpointId, range, first.last);
+    return first.replayed + (await countRange(db, endpointId, { range, types, after: first.last }));
+  },
+});
+
+/** The handlers of the jobs. */
+export const bulkHandlers = (
+  { database, jobs, wake }: { database: Pick<Database, 'forTenant'>; jobs: Enqueue; wake: Wake },
+  batch: number = BATCH,
+): readonly JobHandler[] => [
+  handleJob(stopJob, async ({ tenant_id, endpoint_id, reason, before }, { stopping }) => {
+    const stopNext = (): Promise<boolean> =>
+      database.forTenant(tenant_id).transaction(async (db) => {
+        const endpoint = await findEndpoint(db, endpoint_id);
+        // An endpoint that is enabled again keeps what is sent since then.
+        const until = endpoint?.is_enabled ? new Date(before) : undefined;
+        const { stopped } = await stopBatch(db, endpoint_id, reason, batch, until);
+        return stopped === batch;
+      });
+    // What is left is found again by the next attempt.
+    while (await stopNext()) stopping.throwIfAborted();
+  }),
+
+  handleJob(replayJob, async ({ tenant_id, endpoint_id, state, ...times }) => {
+    const range = { from: new Date(times.from), to: new Date(times.to), state };
+    const after = { at: new Date(times.after), id: times.after_id };
+    // The rest is a further job, in the same transaction: no delivery is replayed twice if this process is killed.
+    await database.forTenant(tenant_id).transaction(async (db) => {
+      const endpoint = await findEndpoint(db, endpoint_id);
+      if (!endpoint?.is_enabled) return;
+      const types = selectedTypes(endpoint.event_types);
+      const selection = { range, types, after };
+      const { replayed, last } = await replayBatch(db, endpoint_id, selection, batch);
+      if (last && replayed === batch) await enqueueReplay(jobs, db, endpoint_id, range, last);
+      if (replayed > 0) await wake(db, endpoint_id, new Date());
+    });
+  }),
+];
