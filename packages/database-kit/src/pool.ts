@@ -2,6 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { columnTypes } from './column-types.ts';
 import { PoolerClient } from './pooler-client.ts';
+import { traceClient, tracePool } from './spans.ts';
 import { closeStalledConnections } from './stalled-connections.ts';
 import { boundStatements, statementName } from './statements.ts';
 
@@ -68,7 +69,11 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
       ...(options.planCacheMode ? [`-c plan_cache_mode=${options.planCacheMode}`] : []),
     ].join(' '),
   });
-  pool.on('connect', (client) => boundStatements(client));
+  pool.on('connect', (client) => {
+    boundStatements(client);
+    traceClient(client);
+  });
+  tracePool(pool);
   // Without a listener, the loss of an idle connection would end the process.
   pool.on('error', (error) => options.onConnectionLost?.(error));
   const connectionString = probedUrl(url, options);

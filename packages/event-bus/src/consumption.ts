@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deadLetterTopic } from '@tessera/contracts';
+import { spanAfter } from '@tessera/telemetry';
 import { deadLetter } from './dead-letter.ts';
 import type { ClientOptions } from './kafka.ts';
 import { type Logger, messageOf } from './logger.ts';
@@ -84,7 +85,19 @@ export function consume(options: ConsumeOptions): Consumption {
 
   async function handleRecord(record: EventRecord): Promise<void> {
     const { topic, partition, offset } = record;
-    const reason = await rejectionReason(record);
+    const attributes = {
+      'messaging.system': 'kafka',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': topic,
+      'messaging.destination.partition.id': String(partition),
+      'messaging.kafka.offset': Number(offset),
+    };
+    const reason = await spanAfter(
+      record.headers.traceparent,
+      `process ${topic}`,
+      { kind: 'consumer', attributes },
+      () => rejectionReason(record),
+    );
     if (reason === undefined) {
       advance(topic, { consumed: 1 });
       return;

@@ -1,3 +1,4 @@
+import { traceRequests } from '@tessera/telemetry';
 import express, { type Express, type RequestHandler } from 'express';
 import { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-handler.ts';
 import { type Logger, requestLog } from './logs.ts';
@@ -54,6 +55,7 @@ export const createApplication = <Caller>(
   app.set('query parser', 'simple');
   app.set('trust proxy', options.trustedProxies);
 
+  app.use(traceRequests);
   app.use(requestLog(logger));
   app.use(metrics.observe);
   app.use(securityHeaders());

@@ -1,3 +1,4 @@
+import { inRequestSpan } from '@tessera/telemetry';
 import type { Request, RequestHandler, Response } from 'express';
 import { discardBody } from './files/discard-body.ts';
 import { isFileBody } from './files/file-body.ts';
@@ -78,8 +79,8 @@ export const handlerStep = (
   route: RouteEntry,
   streams: SendBody,
   idempotency: Idempotency<unknown> | undefined,
-): RequestHandler =>
-  async function handle(req, res) {
+): RequestHandler => {
+  const answer = async (req: Request, res: Response): Promise<void> => {
     const { params, query, body } = readInput(route, req);
     const reply = (status: number, ...rest: unknown[]): Reply | Promise<Reply> => {
       const declared = route.responses[status] ?? {};
@@ -147,3 +148,7 @@ export const handlerStep = (
       discardBody(req, res);
     }
   };
+  return function handle(req, res) {
+    return inRequestSpan(req, () => answer(req, res));
+  };
+};

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { inRequestSpan, spanIds } from '@tessera/telemetry';
 import type { RequestHandler } from 'express';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
@@ -41,6 +42,7 @@ export const createLogger = (
     {
       level,
       base: { service },
+      mixin: spanIds,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
@@ -55,6 +57,12 @@ const SECRET_SEGMENT = /[^/]{40,}/g;
 
 const loggedPath = (url: string): string | undefined =>
   url.split('?', 1)[0]?.replace(SECRET_SEGMENT, '[redacted]');
+
+/** An intended 5xx, such as 503 while a queue is full, should not trigger an alert. */
+const levelOf = (status: number): 'error' | 'warn' | 'info' => {
+  if (status === 500) return 'error';
+  return status > 500 ? 'warn' : 'info';
+};
 
 /**
  * Logs one line per request, with the request's id. Only the fields listed here are logged: headers, query strings,
@@ -83,10 +91,7 @@ export const requestLog =
         duration_ms: Math.round(performance.now() - started),
       };
       const outcome = `${req.method} ${status ?? 'cut off'}`;
-      // An intended 5xx, such as 503 while a queue is full, should not trigger an alert.
-      if (res.statusCode === 500) logger.error(line, outcome);
-      else if (res.statusCode > 500) logger.warn(line, outcome);
-      else logger.info(line, outcome);
+      inRequestSpan(req, () => logger[levelOf(res.statusCode)](line, outcome));
     });
     next();
   };

@@ -99,6 +99,7 @@ export const mount = <Caller>(
     for (const [id, route] of headFirst) {
       const remember: RequestHandler = (_req, res, next) => {
         res.locals.operation = id;
+        res.locals.route = route.path;
         res.locals.isPage = route.isPage;
         if (route.headers) res.set(route.headers);
         next();

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { startTelemetry } from '@tessera/telemetry';
 import { createLogger, type Logger } from './logs.ts';
 import type { Metrics } from './metrics.ts';
 import { runProcess } from './process.ts';
@@ -22,6 +23,7 @@ export interface Service {
  */
 export const runService = (name: 'identity' | 'crm', make: () => Service): Promise<void> =>
   runProcess(createLogger(name, 'info'), async () => {
+    const stopTelemetry = await startTelemetry(name);
     const { app, context } = make();
     const { host, port, metricsPort } = context.config;
     await context.start();
@@ -34,5 +36,6 @@ export const runService = (name: 'identity' | 'crm', make: () => Service): Promi
     return async () => {
       await Promise.all(servers.map((server) => server.stop()));
       await context.stop();
+      await stopTelemetry();
     };
   });

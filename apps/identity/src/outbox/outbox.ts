@@ -1,4 +1,5 @@
 import { type EventData, type EventType, eventKey, identityEvent } from '@tessera/contracts';
+import { currentTraceparent } from '@tessera/telemetry';
 import { v7 as uuidv7 } from 'uuid';
 import { advisoryLocks, type Transaction } from '../database.ts';
 
@@ -50,7 +51,13 @@ export const enqueue = async (
     identityEvent(type, data, { id: uuidv7(), time: new Date() }),
   );
   await serializeByKey(tx, events.map(eventKey));
+  const traceparent = currentTraceparent() ?? null;
   await tx.outboxEvent.createMany({
-    data: events.map((event) => ({ topic: event.type, key: eventKey(event), payload: event })),
+    data: events.map((event) => ({
+      topic: event.type,
+      key: eventKey(event),
+      payload: event,
+      traceparent,
+    })),
   });
 };

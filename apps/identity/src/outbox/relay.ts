@@ -9,6 +9,8 @@ export interface OutboxRecord {
   readonly key: string;
   /** A CloudEvent as JSON. */
   readonly value: string;
+  /** The trace of the request that caused the event. */
+  readonly headers?: { readonly traceparent: string };
 }
 
 export interface RelayOptions {
@@ -25,7 +27,22 @@ export interface RelayOptions {
 /** A relay ends after the batch in progress, and lets a standby take over. */
 export type Relay = ExclusiveWorker;
 
-const pending = `SELECT id, topic, key, payload::text AS value FROM identity.outbox
+interface PendingRow {
+  readonly id: string;
+  readonly topic: string;
+  readonly key: string;
+  readonly value: string;
+  readonly traceparent: string | null;
+}
+
+const recordOf = ({ topic, key, value, traceparent }: PendingRow): OutboxRecord => ({
+  topic,
+  key,
+  value,
+  ...(traceparent && { headers: { traceparent } }),
+});
+
+const pending = `SELECT id, topic, key, payload::text AS value, traceparent FROM identity.outbox
   WHERE published_at IS NULL ORDER BY id LIMIT $1`;
 const mark = 'UPDATE identity.outbox SET published_at = now() WHERE id = ANY($1::bigint[])';
 
@@ -46,9 +63,9 @@ export const startRelay = (options: RelayOptions): Relay => {
     pollMs,
     async work(client: pg.Client) {
       // Not `id > last`: a smaller id can commit later.
-      const { rows } = await client.query<OutboxRecord & { id: string }>(pending, [batch]);
+      const { rows } = await client.query<PendingRow>(pending, [batch]);
       if (rows.length === 0) return false;
-      await publish(rows.map(({ topic, key, value }) => ({ topic, key, value })));
+      await publish(rows.map(recordOf));
       await client.query(mark, [rows.map(({ id }) => id)]);
       return rows.length === batch;
     },

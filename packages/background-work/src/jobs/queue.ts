@@ -1,5 +1,6 @@
 import { type Out, type Shape, shape, validate } from '@tessera/fields';
 import type { Logger } from '@tessera/http-kit';
+import { currentTraceparent } from '@tessera/telemetry';
 import type { Pool } from 'pg';
 import { type JobWithMetadata, PgBoss, type QueueOptions } from 'pg-boss';
 import type { Registry } from 'prom-client';
@@ -144,7 +145,9 @@ export class JobQueue {
     if (!checked.ok) {
       throw new TypeError(`A ${job.name} job: ${Object.values(checked.errors).flat().join(', ')}`);
     }
-    const id = await this.#boss.send(job.name, checked.value as object, {
+    const traceparent = currentTraceparent();
+    const data = { ...(checked.value as object), ...(traceparent && { traceparent }) };
+    const id = await this.#boss.send(job.name, data, {
       db: inTransaction(tx),
       ...(key !== undefined && { singletonKey: key }),
       ...(runAt && { startAfter: runAt }),

@@ -1,5 +1,6 @@
 import { type Out, validate } from '@tessera/fields';
 import type { Logger } from '@tessera/http-kit';
+import { spanAfter } from '@tessera/telemetry';
 import type { JobResult, JobWithMetadata } from 'pg-boss';
 import type { JobHandler, JobRun } from './job.ts';
 import type { JobMetrics } from './metrics.ts';
@@ -27,12 +28,19 @@ export const runJob = async (
   const context = { job: job.name, id, attempt };
   const finished = metrics?.started(job.name);
   try {
-    const payload = validate(job.payload, stored.data, 'payload');
+    const { traceparent, ...data } = Object(stored.data) as { readonly traceparent?: string };
+    const payload = validate(job.payload, data, 'payload');
     if (!payload.ok) throw new Error(`The payload is invalid: ${Object.keys(payload.errors)}.`);
     const run: JobRun = { id, attempt, signal: stored.signal, stopping };
-    await (handle as (payload: Out<typeof job.payload>, run: JobRun) => Promise<void>)(
-      payload.value,
-      run,
+    const work = handle as (payload: Out<typeof job.payload>, run: JobRun) => Promise<void>;
+    const attributes = {
+      'messaging.system': 'pg-boss',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': job.name,
+      'messaging.message.id': id,
+    };
+    await spanAfter(traceparent, `process ${job.name}`, { kind: 'consumer', attributes }, () =>
+      work(payload.value, run),
     );
     finished?.('done');
     return { id, status: 'completed' };
