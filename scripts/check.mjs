@@ -2,6 +2,7 @@
 // total. Each of our own checks is tested with a planted violation.
 import { spawnSync } from 'node:child_process';
 import { bootstrap, root } from './bootstrap.mjs';
+import { alertRules } from './check-alerts.mjs';
 import { benchRuns } from './check-bench.mjs';
 import { documents } from './check-documents.mjs';
 import { fakeAuthentication } from './check-fake-auth.mjs';
@@ -72,6 +73,7 @@ await check('format and lint', () => node('node_modules/@biomejs/biome/bin/biome
 await check('types', () => node('node_modules/typescript/bin/tsc', '-b'));
 await check('our lint rules, by planted violations', lintRules);
 await check('fake authentication is off but in local development', fakeAuthentication);
+await check('the alert rules work', alertRules);
 await check('everything generated is fresh', fresh);
 for (const app of ['identity', 'crm']) {
   await check(`the migrations of ${app} make its schema`, () =>
