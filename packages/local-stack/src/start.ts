@@ -1,21 +1,12 @@
 import { firstEnd, stopRequested } from './ending.ts';
+import { keepRunning } from './keep-running.ts';
 import { startNotice } from './notice.ts';
 import { recordRunning } from './running.ts';
-import { dataDirectory, type Stack, startStack } from './stack.ts';
-
-/**
- * Waits for a request to stop, or until a service exits by itself: then returns its name and log.
- */
-const untilTheEnd = ({ identity, crm }: Stack, stopSignal: Promise<undefined>) =>
-  firstEnd<string | undefined>(
-    stopSignal,
-    identity.ended().then(() => `identity has ended; see ${identity.log}`),
-    crm.ended().then(() => `CRM has ended; see ${crm.log}`),
-  );
+import { dataDirectory, startStack } from './stack.ts';
 
 /**
  * The part of `npm start` after installing and building: starts the system, prints instructions, and waits for
- * Ctrl-C.
+ * Ctrl-C. A service that ends by itself is started again.
  */
 export const startAndPrint = async (ports: {
   identityPort: number;
@@ -32,7 +23,15 @@ export const startAndPrint = async (ports: {
     });
     const forgetRunning = await recordRunning(dataDirectory, stack);
     console.log(startNotice(stack.system, dataDirectory));
-    const problem = await untilTheEnd(stack, stopSignal);
+    const kept = [
+      keepRunning('identity', stack.identity, console.log),
+      keepRunning('CRM', stack.crm, console.log),
+    ];
+    const problem = await firstEnd<string | undefined>(
+      stopSignal,
+      ...kept.map(({ gaveUp }) => gaveUp),
+    );
+    await Promise.all(kept.map((one) => one.stop()));
     await stack.stop();
     await forgetRunning();
     if (problem !== undefined) throw new Error(problem);

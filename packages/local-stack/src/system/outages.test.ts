@@ -1,4 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isReady } from '../application.ts';
+import { keepRunning } from '../keep-running.ts';
+import { until } from '../until.ts';
 import { crmClient, identityClient, statuses } from './clients.ts';
 import { signIn } from './people.ts';
 import { callUntil } from './requests.ts';
@@ -95,3 +98,29 @@ const unpublished = async (): Promise<number> => {
     await client.end();
   }
 };
+
+test('a service that is killed under `npm start` is started again, and this is reported', async () => {
+  const reports: string[] = [];
+  const kept = keepRunning('CRM', stack.crm, (sentence) => reports.push(sentence));
+  await stack.crm.kill();
+  await until(() => reports.length === 2);
+  expect(reports).toEqual([expect.stringContaining(stack.crm.log), 'CRM runs again.']);
+  expect(await isReady(stack.crm.url)).toBe(true);
+  await kept.stop();
+  await stack.crm.kill();
+  await stack.crm.start();
+  expect(reports).toHaveLength(2);
+});
+
+test('a service that cannot be started again ends `npm start` with the reason', async () => {
+  const broken = {
+    url: stack.crm.url,
+    log: stack.crm.log,
+    start: () => Promise.reject(new Error('no database')),
+    stop: () => Promise.resolve(),
+    kill: () => Promise.resolve(),
+    ended: () => Promise.resolve(),
+  };
+  const { gaveUp } = keepRunning('CRM', broken, () => undefined, 1);
+  await expect(gaveUp).resolves.toBe('no database');
+});
