@@ -1,9 +1,14 @@
 -- An event that its sink refuses for good is set aside, so that it does not delay the others.
 
+-- The view for tenants has all columns of its table.
+DROP VIEW tenant_rows.outbox;
+
 -- AlterTable
 ALTER TABLE "tenant_crm"."outbox"
   ADD COLUMN "failed_at" TIMESTAMPTZ(3),
   ADD COLUMN "error" TEXT;
+
+SELECT tenant_crm.protect('tenant_crm.outbox');
 
 DROP INDEX tenant_crm.outbox_by_sink;
 CREATE INDEX outbox_by_sink ON tenant_crm.outbox (sink, position) WHERE failed_at IS NULL;
