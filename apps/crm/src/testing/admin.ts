@@ -2,13 +2,18 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import type { TestCrm } from './crm.ts';
 
 const script = fileURLToPath(new URL('../cli.ts', import.meta.url));
 
+/** What `crm-admin` works on: a test's CRM, or only its database. */
+export interface AdministeredCrm {
+  readonly context: { readonly config: { readonly database: { readonly url: string } } };
+  readonly identity: { readonly url: string };
+}
+
 /** Runs `crm-admin` in a process of its own on a test's database; returns its exit code and what it printed. */
 export const runAdmin = async (
-  crm: TestCrm,
+  crm: AdministeredCrm,
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ) => {

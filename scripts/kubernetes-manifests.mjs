@@ -1,0 +1,106 @@
+// What may be wrong in Kubernetes objects although their fields are valid.
+
+/** Kinds of volumes that "restricted" allows and that keep the root file system of a node out of reach. */
+const VOLUMES = new Set(['configMap', 'secret', 'emptyDir', 'projected', 'persistentVolumeClaim']);
+
+/** Names of variables whose values are secret. */
+const SECRET = /(PASSWORD|SECRET|TOKENS?|_KEYS|DATABASE_URL|SMTP_URL)$/;
+
+const podsIn = (objects) =>
+  objects
+    .filter(({ kind }) => ['Deployment', 'Job'].includes(kind))
+    .map(({ kind, metadata, spec }) => ({
+      name: `${kind} ${metadata.name}`,
+      service: metadata.name.replace(/-migration$/, ''),
+      pod: spec.template.spec,
+    }));
+
+/** Violations of the Pod Security Standard "restricted", and writable root file systems. */
+const securityFaults = ({ name, pod }) => {
+  const context = pod.securityContext ?? {};
+  const isConfined = ({ securityContext = {} }) =>
+    securityContext.allowPrivilegeEscalation === false &&
+    securityContext.readOnlyRootFilesystem === true &&
+    securityContext.privileged !== true &&
+    securityContext.capabilities?.drop?.includes('ALL') &&
+    securityContext.capabilities.add === undefined;
+  const rules = [
+    ['runs as root', context.runAsNonRoot === true && context.runAsUser !== 0],
+    ['has no seccomp profile', context.seccompProfile?.type === 'RuntimeDefault'],
+    ['shares namespaces of the node', !pod.hostNetwork && !pod.hostPID && !pod.hostIPC],
+    ['mounts the token of the API', pod.automountServiceAccountToken === false],
+    ['has a container that is not confined', pod.containers.every(isConfined)],
+    [
+      'has a volume of a kind that is not allowed',
+      (pod.volumes ?? []).every((volume) =>
+        Object.keys(volume).every((key) => key === 'name' || VOLUMES.has(key)),
+      ),
+    ],
+  ];
+  return rules.filter(([, isRight]) => !isRight).map(([problem]) => `${name} ${problem}`);
+};
+
+/** The variables of each service, from its table in docs/configuration.md. */
+const documented = (configuration) => {
+  const tables = { identity: '## identity', crm: '## CRM' };
+  return Object.fromEntries(
+    Object.entries(tables).map(([service, heading]) => {
+      const [, after = ''] = configuration.split(`${heading}\n`);
+      const [table = ''] = after.split('\n## ');
+      const rows = [...table.matchAll(/^\| `(\w+)` \| (.*?) \|/gm)];
+      const required = rows.filter(([, , value]) => value.includes('**required**'));
+      return [
+        service,
+        {
+          all: new Set(rows.map(([, variable]) => variable)),
+          required: required.map(([, variable]) => variable),
+        },
+      ];
+    }),
+  );
+};
+
+const variablesOf = (pod, objects) =>
+  pod.containers.flatMap(({ env = [], envFrom = [] }) => [
+    ...env,
+    ...envFrom.flatMap(({ configMapRef }) => {
+      const isReferred = ({ kind, metadata }) =>
+        kind === 'ConfigMap' && metadata.name === configMapRef?.name;
+      return Object.entries(objects.find(isReferred)?.data ?? {}).map(([name, value]) => ({
+        name,
+        value,
+      }));
+    }),
+  ]);
+
+const variableFaults = ({ name, service, pod }, objects, known) => {
+  const variables = variablesOf(pod, objects);
+  const plain = (variable) => variable.replace(/_FILE$/, '');
+  const { all, required } = known[service];
+  const set = new Set(variables.map((one) => plain(one.name)));
+  return [
+    ...variables
+      .filter((one) => !all.has(one.name) && !all.has(plain(one.name)))
+      .map((one) => `${name} sets ${one.name}, which ${service} does not have`),
+    ...required.filter((one) => !set.has(one)).map((one) => `${name} does not set ${one}`),
+    ...variables
+      .filter((one) => SECRET.test(one.name) && one.value !== undefined)
+      .map((one) => `${name} contains the value of ${one.name}`),
+  ];
+};
+
+/**
+ * The faults of rendered objects, each as a sentence. `configuration` is the text of docs/configuration.md.
+ */
+export const manifestFaults = (objects, configuration) => {
+  const known = documented(configuration);
+  const pods = podsIn(objects);
+  if (pods.length === 0) return ['There are no pods'];
+  return [
+    ...objects
+      .filter(({ kind }) => kind === 'Secret')
+      .map(({ metadata }) => `Secret ${metadata.name} is part of the manifests`),
+    ...pods.flatMap(securityFaults),
+    ...pods.flatMap((pod) => variableFaults(pod, objects, known)),
+  ];
+};

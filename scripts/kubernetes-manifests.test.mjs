@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './bootstrap.mjs';
+import { manifestFaults } from './kubernetes-manifests.mjs';
+
+const configuration = readFileSync(join(root, 'docs', 'configuration.md'), 'utf8');
+
+const settings = (data) => ({ kind: 'ConfigMap', metadata: { name: 'identity' }, data });
+const deployment = (change = () => undefined) => {
+  const container = {
+    envFrom: [{ configMapRef: { name: 'identity' } }],
+    env: [
+      { name: 'DATABASE_URL_FILE', value: '/run/secrets/database-url' },
+      { name: 'KEY_ENCRYPTION_KEYS_FILE', value: '/run/secrets/keys' },
+    ],
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
+  };
+  const pod = {
+    automountServiceAccountToken: false,
+    securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    containers: [container],
+    volumes: [{ name: 'tmp', emptyDir: {} }],
+  };
+  change(pod, container);
+  return { kind: 'Deployment', metadata: { name: 'identity' }, spec: { template: { spec: pod } } };
+};
+const faults = (change, data = { ISSUER: 'https://id.example.com' }) =>
+  manifestFaults([settings(data), deployment(change)], configuration);
+
+test('Confined pods with known settings have no faults', () => {
+  expect(faults()).toEqual([]);
+});
+
+test.each([
+  ['runs as root', (pod) => delete pod.securityContext.runAsNonRoot],
+  ['has no seccomp profile', (pod) => delete pod.securityContext.seccompProfile],
+  [
+    'shares namespaces of the node',
+    (pod) => {
+      pod.hostNetwork = true;
+    },
+  ],
+  ['mounts the token of the API', (pod) => delete pod.automountServiceAccountToken],
+  [
+    'has a container that is not confined',
+    (_, container) => delete container.securityContext.capabilities,
+  ],
+  [
+    'has a volume of a kind that is not allowed',
+    (pod) => pod.volumes.push({ name: 'host', hostPath: { path: '/' } }),
+  ],
+  [
+    'contains the value of KEY_ENCRYPTION_KEYS',
+    (_, container) => container.env.push({ name: 'KEY_ENCRYPTION_KEYS', value: 'a:b' }),
+  ],
+  [
+    'sets ISSUERS, which identity does not have',
+    (_, container) => container.env.push({ name: 'ISSUERS', value: 'x' }),
+  ],
+])('A pod that %s is found', (problem, change) => {
+  expect(faults(change)).toEqual([`Deployment identity ${problem}`]);
+});
+
+test('A required variable that is missing is found', () => {
+  expect(faults(undefined, {})).toEqual(['Deployment identity does not set ISSUER']);
+});
+
+test('A secret among the manifests is found', () => {
+  const secret = { kind: 'Secret', metadata: { name: 'identity' } };
+  const objects = [settings({ ISSUER: 'https://id.example.com' }), deployment(), secret];
+  expect(manifestFaults(objects, configuration)).toEqual([
+    'Secret identity is part of the manifests',
+  ]);
+});
