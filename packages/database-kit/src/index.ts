@@ -6,6 +6,7 @@ export {
   isUniqueViolation,
   violatedConstraint,
 } from './errors.ts';
+export { jsonRows } from './json-rows.ts';
 export {
   type MigrationDirectory,
   MigrationError,
@@ -21,6 +22,13 @@ export {
 } from './pool.ts';
 export { Replica, type ReplicaOptions } from './replica.ts';
 export type { Statement } from './statements.ts';
+export {
+  type CatalogueColumn,
+  type CatalogueReference,
+  type CatalogueTable,
+  readTables,
+  referringFirst,
+} from './table-catalogue.ts';
 export {
   createTenantDb,
   createTenantDbs,

@@ -12,6 +12,7 @@ import { checkFiles } from './check-files.ts';
 import { addDeadLetterCommands } from './dead-letters.ts';
 import { enqueueScans } from './scan-files.ts';
 import { sealedColumns } from './sealed-columns.ts';
+import { addTenantCommands } from './tenant-data/commands.ts';
 
 /** What the commands use. */
 interface Session {
@@ -118,6 +119,7 @@ export const createProgram = (print: (text: string) => void): Command => {
       ].join('\n'),
     )
     .action(() => run(({ config, database }) => checkFiles(config, database)));
+  addTenantCommands(program, run);
   addDeadLetterCommands(program, (work) => run(({ config }) => work(config)));
   addJobCommands(program, (work) => run((session) => withQueue(session, work)));
   return program;

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -11,24 +11,30 @@ export interface AdministeredCrm {
   readonly identity: { readonly url: string };
 }
 
+type Environment = Readonly<Record<string, string>>;
+
+/** Starts `crm-admin` in a process of its own on a test's database. */
+export const startAdmin = (
+  crm: AdministeredCrm,
+  args: readonly string[],
+  environment: Environment = {},
+): ChildProcessWithoutNullStreams =>
+  spawn(process.execPath, ['--conditions=source', '--import', 'tsx', script, '--json', ...args], {
+    env: {
+      ...process.env,
+      DATABASE_URL: crm.context.config.database.url,
+      IDENTITY_URL: crm.identity.url,
+      ...environment,
+    },
+  });
+
 /** Runs `crm-admin` in a process of its own on a test's database; returns its exit code and what it printed. */
 export const runAdmin = async (
   crm: AdministeredCrm,
   args: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
+  environment: Environment = {},
 ) => {
-  const child = spawn(
-    process.execPath,
-    ['--conditions=source', '--import', 'tsx', script, '--json', ...args],
-    {
-      env: {
-        ...process.env,
-        DATABASE_URL: crm.context.config.database.url,
-        IDENTITY_URL: crm.identity.url,
-        ...environment,
-      },
-    },
-  );
+  const child = startAdmin(crm, args, environment);
   const [out, error, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),

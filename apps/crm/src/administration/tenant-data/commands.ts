@@ -1,0 +1,72 @@
+import { isUuid } from '@tessera/fields';
+import { createVault } from '@tessera/vault';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Pool } from 'pg';
+import type { Config } from '../../config.ts';
+import { openFileStore } from '../../files/store.ts';
+import { deleteTenant } from './delete-tenant.ts';
+import { exportTenant } from './export-tenant.ts';
+import { requireInactive } from './inactive-tenant.ts';
+
+type Run = (
+  work: (session: { readonly config: Config; readonly pool: Pool }) => Promise<object>,
+) => Promise<void>;
+
+/** An id as the database writes it. */
+const uuid = (given: string): string => {
+  if (!isUuid(given)) throw new InvalidArgumentError('It must be a UUID.');
+  return given.toLowerCase();
+};
+
+const openStore = async ({ files, keyEncryptionKeys }: Config) => {
+  const vault = keyEncryptionKeys.length > 0 ? createVault(keyEncryptionKeys) : undefined;
+  const store = openFileStore(files, vault);
+  await store.prepare();
+  return store;
+};
+
+/** Adds the commands for all data of a tenant. */
+export const addTenantCommands = (program: Command, run: Run): void => {
+  program
+    .command('export-tenant')
+    .description('export all data and files of a tenant to a new folder')
+    .argument('<tenant>', 'the id of the tenant', uuid)
+    .argument('<folder>', 'a folder that does not exist or is empty')
+    .addHelpText(
+      'after',
+      [
+        '\nWrites a file of JSON lines for each table, the files as they were uploaded, and manifest.json, which',
+        'is written last. All rows are read in one snapshot, without secrets; the service may run meanwhile.',
+        '\nExamples:\n  $ crm-admin export-tenant 01980a5d-ac96-774b-bcce-b302099a8057 acme',
+      ].join('\n'),
+    )
+    .action((tenantId: string, folder: string) =>
+      run(async ({ config }) =>
+        exportTenant({
+          directUrl: config.database.directUrl,
+          store: await openStore(config),
+          tenantId,
+          folder,
+        }),
+      ),
+    );
+  program
+    .command('delete-tenant')
+    .description('delete everything that CRM has of a tenant, for good')
+    .argument('<tenant>', 'the id of the tenant', uuid)
+    .requiredOption('--yes', 'confirm that nothing can be restored, except from a backup')
+    .option('--unchecked', 'do not ask identity whether the tenant is active', false)
+    .addHelpText(
+      'after',
+      [
+        '\nSuspend or delete the tenant in identity first. The command can be interrupted and run again.',
+        '\nExamples:\n  $ crm-admin delete-tenant 01980a5d-ac96-774b-bcce-b302099a8057 --yes',
+      ].join('\n'),
+    )
+    .action((tenantId: string, { unchecked }: { readonly unchecked: boolean }) =>
+      run(async ({ config, pool }) => {
+        if (!unchecked) await requireInactive(config, tenantId);
+        return deleteTenant({ pool, store: await openStore(config), tenantId });
+      }),
+    );
+};
