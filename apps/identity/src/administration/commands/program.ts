@@ -5,6 +5,7 @@ import { addAccountCommands } from './accounts.ts';
 import { addClientCommands } from './clients.ts';
 import { addKeyCommands } from './keys.ts';
 import { examples } from './run.ts';
+import { addTenantCommands } from './tenants.ts';
 
 /** Does some work in a session, and gives its result. */
 type InSession = <T>(work: (session: Session) => Promise<T>) => Promise<T>;
@@ -29,5 +30,6 @@ Exit codes: 0 done, 1 refused or failed, 2 used wrongly.`,
   addAccountCommands(program, run);
   addClientCommands(program, run);
   addKeyCommands(program, run);
+  addTenantCommands(program, run);
   return program;
 };
