@@ -5065,6 +5065,54 @@ export interface components {
              */
             translation_of?: string;
         };
+        BlogPostSummary: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description The heading of the text
+             * @example How to reset a password
+             */
+            title: string;
+            slug: string;
+            /**
+             * @description The canonical BCP 47 language tag
+             * @example en
+             */
+            language: string;
+            /**
+             * Format: uuid
+             * @description Shared by the translations of one text
+             */
+            translation_group: string;
+            summary: string | null;
+            /** @description The number of words in the body */
+            word_count: number;
+            /** @enum {unknown} */
+            status: "draft" | "scheduled" | "published" | "archived";
+            /**
+             * Format: date-time
+             * @description When it was published
+             */
+            published_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it will be published
+             */
+            scheduled_at: string | null;
+            author_ids: string[];
+            tags: string[];
+            /** Format: uuid */
+            cover_document_id: string | null;
+            /**
+             * Format: uuid
+             * @description The user who created it; null if a client did
+             */
+            created_by: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
         BlogPostTranslation: {
             /**
              * @description The heading of the text
@@ -6132,6 +6180,60 @@ export interface components {
              */
             translation_of?: string;
         };
+        KbArticleSummary: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description The heading of the text
+             * @example How to reset a password
+             */
+            title: string;
+            slug: string;
+            /**
+             * @description The canonical BCP 47 language tag
+             * @example en
+             */
+            language: string;
+            /**
+             * Format: uuid
+             * @description Shared by the translations of one text
+             */
+            translation_group: string;
+            summary: string | null;
+            /** @description The number of words in the body */
+            word_count: number;
+            /** @enum {unknown} */
+            status: "draft" | "scheduled" | "published" | "archived";
+            /**
+             * Format: date-time
+             * @description When it was published
+             */
+            published_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it will be published
+             */
+            scheduled_at: string | null;
+            author_ids: string[];
+            tags: string[];
+            /** Format: uuid */
+            cover_document_id: string | null;
+            /**
+             * Format: uuid
+             * @description The user who created it; null if a client did
+             */
+            created_by: string | null;
+            /** @description How many visible comments the article has */
+            comment_count: number;
+            /** @description How many readers found the article helpful */
+            helpful_count: number;
+            /** @description How many readers did not find the article helpful */
+            not_helpful_count: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
         KbArticleTranslation: {
             /**
              * @description The heading of the text
@@ -6531,6 +6633,59 @@ export interface components {
              * @description The page below the same parent that is to precede
              */
             after_id?: string | null;
+        };
+        PageSummary: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description The heading of the text
+             * @example How to reset a password
+             */
+            title: string;
+            slug: string;
+            /**
+             * @description The canonical BCP 47 language tag
+             * @example en
+             */
+            language: string;
+            /**
+             * Format: uuid
+             * @description Shared by the translations of one text
+             */
+            translation_group: string;
+            summary: string | null;
+            /** @description The number of words in the body */
+            word_count: number;
+            /** @enum {unknown} */
+            status: "draft" | "scheduled" | "published" | "archived";
+            /**
+             * Format: date-time
+             * @description When it was published
+             */
+            published_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it will be published
+             */
+            scheduled_at: string | null;
+            author_ids: string[];
+            tags: string[];
+            /** Format: uuid */
+            cover_document_id: string | null;
+            /**
+             * Format: uuid
+             * @description The user who created it; null if a client did
+             */
+            created_by: string | null;
+            /**
+             * Format: uuid
+             * @description The page above; null is the root
+             */
+            parent_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
         };
         PageTranslation: {
             /**
@@ -7697,7 +7852,7 @@ export interface components {
          * @example crm.contacts.created
          * @enum {string}
          */
-        WebhookEventSelector: "*" | "crm.contacts.*" | "crm.companies.*" | "crm.communication_logs.*" | "crm.custom_fields.*" | "crm.imports.*" | "crm.tasks.*" | "crm.projects.*" | "crm.projects.members.*" | "crm.time_entries.*" | "crm.leave_requests.*" | "crm.documents.*" | "crm.documents.versions.*" | "crm.documents.links.*" | "crm.document_folders.*" | "crm.document_folders.members.*" | "crm.chat.channels.*" | "crm.chat.messages.*" | "crm.chat.participants.*" | "crm.chat.bots.*" | "crm.chat.channel_bots.*" | "crm.kb_articles.*" | "crm.kb_articles.comments.*" | "crm.blog.posts.*" | "crm.pages.*" | "crm.kb_articles.previews.*" | "crm.blog.posts.previews.*" | "crm.pages.previews.*" | "crm.messaging_accounts.*" | "crm.contacts.created" | "crm.contacts.updated" | "crm.contacts.deleted" | "crm.contacts.restored" | "crm.contacts.merged" | "crm.contacts.unmerged" | "crm.companies.created" | "crm.companies.updated" | "crm.companies.deleted" | "crm.companies.restored" | "crm.communication_logs.created" | "crm.communication_logs.updated" | "crm.communication_logs.deleted" | "crm.communication_logs.restored" | "crm.custom_fields.created" | "crm.custom_fields.updated" | "crm.custom_fields.deleted" | "crm.custom_fields.restored" | "crm.imports.created" | "crm.imports.updated" | "crm.imports.deleted" | "crm.imports.restored" | "crm.imports.started" | "crm.imports.cancelled" | "crm.tasks.created" | "crm.tasks.updated" | "crm.tasks.deleted" | "crm.tasks.restored" | "crm.tasks.reordered" | "crm.projects.created" | "crm.projects.updated" | "crm.projects.deleted" | "crm.projects.restored" | "crm.projects.members.created" | "crm.projects.members.updated" | "crm.projects.members.deleted" | "crm.time_entries.created" | "crm.time_entries.updated" | "crm.time_entries.deleted" | "crm.time_entries.restored" | "crm.time_entries.stopped" | "crm.leave_requests.created" | "crm.leave_requests.updated" | "crm.leave_requests.deleted" | "crm.leave_requests.restored" | "crm.leave_requests.approved" | "crm.leave_requests.rejected" | "crm.leave_requests.cancelled" | "crm.documents.created" | "crm.documents.updated" | "crm.documents.deleted" | "crm.documents.restored" | "crm.documents.version_uploaded" | "crm.documents.version_restored" | "crm.documents.scanned" | "crm.documents.link_created" | "crm.documents.link_deleted" | "crm.documents.versions.created" | "crm.documents.versions.updated" | "crm.documents.versions.deleted" | "crm.documents.links.created" | "crm.documents.links.updated" | "crm.documents.links.deleted" | "crm.document_folders.created" | "crm.document_folders.updated" | "crm.document_folders.deleted" | "crm.document_folders.restored" | "crm.document_folders.members.created" | "crm.document_folders.members.updated" | "crm.document_folders.members.deleted" | "crm.chat.channels.created" | "crm.chat.channels.updated" | "crm.chat.channels.deleted" | "crm.chat.channels.restored" | "crm.chat.messages.created" | "crm.chat.messages.updated" | "crm.chat.messages.deleted" | "crm.chat.messages.restored" | "crm.chat.messages.recalled" | "crm.chat.messages.pinned" | "crm.chat.messages.unpinned" | "crm.chat.participants.created" | "crm.chat.participants.updated" | "crm.chat.participants.deleted" | "crm.chat.bots.created" | "crm.chat.bots.updated" | "crm.chat.bots.deleted" | "crm.chat.bots.restored" | "crm.chat.bots.token_rotated" | "crm.chat.channel_bots.created" | "crm.chat.channel_bots.updated" | "crm.chat.channel_bots.deleted" | "crm.kb_articles.created" | "crm.kb_articles.updated" | "crm.kb_articles.deleted" | "crm.kb_articles.restored" | "crm.kb_articles.published" | "crm.kb_articles.unpublished" | "crm.kb_articles.scheduled" | "crm.kb_articles.unscheduled" | "crm.kb_articles.publication_dropped" | "crm.kb_articles.archived" | "crm.kb_articles.revision_restored" | "crm.kb_articles.moved" | "crm.kb_articles.comments.created" | "crm.kb_articles.comments.updated" | "crm.kb_articles.comments.deleted" | "crm.kb_articles.comments.restored" | "crm.kb_articles.comments.approved" | "crm.kb_articles.comments.hidden" | "crm.kb_articles.comments.unhidden" | "crm.blog.posts.created" | "crm.blog.posts.updated" | "crm.blog.posts.deleted" | "crm.blog.posts.restored" | "crm.blog.posts.published" | "crm.blog.posts.unpublished" | "crm.blog.posts.scheduled" | "crm.blog.posts.unscheduled" | "crm.blog.posts.publication_dropped" | "crm.blog.posts.archived" | "crm.blog.posts.revision_restored" | "crm.blog.posts.moved" | "crm.pages.created" | "crm.pages.updated" | "crm.pages.deleted" | "crm.pages.restored" | "crm.pages.published" | "crm.pages.unpublished" | "crm.pages.scheduled" | "crm.pages.unscheduled" | "crm.pages.publication_dropped" | "crm.pages.archived" | "crm.pages.revision_restored" | "crm.pages.moved" | "crm.kb_articles.previews.created" | "crm.kb_articles.previews.updated" | "crm.kb_articles.previews.deleted" | "crm.blog.posts.previews.created" | "crm.blog.posts.previews.updated" | "crm.blog.posts.previews.deleted" | "crm.pages.previews.created" | "crm.pages.previews.updated" | "crm.pages.previews.deleted" | "crm.messaging_accounts.created" | "crm.messaging_accounts.updated" | "crm.messaging_accounts.deleted" | "crm.messaging_accounts.tested";
+        WebhookEventSelector: "*" | "crm.contacts.*" | "crm.companies.*" | "crm.communication_logs.*" | "crm.custom_fields.*" | "crm.imports.*" | "crm.tasks.*" | "crm.projects.*" | "crm.projects.members.*" | "crm.time_entries.*" | "crm.leave_requests.*" | "crm.documents.*" | "crm.documents.versions.*" | "crm.documents.links.*" | "crm.document_folders.*" | "crm.document_folders.members.*" | "crm.chat.channels.*" | "crm.chat.messages.*" | "crm.chat.participants.*" | "crm.chat.bots.*" | "crm.chat.channel_bots.*" | "crm.kb_articles.*" | "crm.kb_articles.comments.*" | "crm.blog.posts.*" | "crm.pages.*" | "crm.kb_articles.previews.*" | "crm.blog.posts.previews.*" | "crm.pages.previews.*" | "crm.messaging_accounts.*" | "crm.contacts.created" | "crm.contacts.updated" | "crm.contacts.deleted" | "crm.contacts.restored" | "crm.contacts.merged" | "crm.contacts.unmerged" | "crm.companies.created" | "crm.companies.updated" | "crm.companies.deleted" | "crm.companies.restored" | "crm.communication_logs.created" | "crm.communication_logs.updated" | "crm.communication_logs.deleted" | "crm.communication_logs.restored" | "crm.custom_fields.created" | "crm.custom_fields.updated" | "crm.custom_fields.deleted" | "crm.custom_fields.restored" | "crm.imports.created" | "crm.imports.updated" | "crm.imports.deleted" | "crm.imports.restored" | "crm.imports.started" | "crm.imports.cancelled" | "crm.tasks.created" | "crm.tasks.updated" | "crm.tasks.deleted" | "crm.tasks.restored" | "crm.tasks.reordered" | "crm.projects.created" | "crm.projects.updated" | "crm.projects.deleted" | "crm.projects.restored" | "crm.projects.members.created" | "crm.projects.members.updated" | "crm.projects.members.deleted" | "crm.time_entries.created" | "crm.time_entries.updated" | "crm.time_entries.deleted" | "crm.time_entries.restored" | "crm.time_entries.stopped" | "crm.leave_requests.created" | "crm.leave_requests.updated" | "crm.leave_requests.deleted" | "crm.leave_requests.restored" | "crm.leave_requests.approved" | "crm.leave_requests.rejected" | "crm.leave_requests.cancelled" | "crm.documents.created" | "crm.documents.updated" | "crm.documents.deleted" | "crm.documents.restored" | "crm.documents.version_uploaded" | "crm.documents.version_restored" | "crm.documents.scanned" | "crm.documents.link_created" | "crm.documents.link_deleted" | "crm.documents.versions.created" | "crm.documents.versions.updated" | "crm.documents.versions.deleted" | "crm.documents.links.created" | "crm.documents.links.updated" | "crm.documents.links.deleted" | "crm.document_folders.created" | "crm.document_folders.updated" | "crm.document_folders.deleted" | "crm.document_folders.restored" | "crm.document_folders.members.created" | "crm.document_folders.members.updated" | "crm.document_folders.members.deleted" | "crm.chat.channels.created" | "crm.chat.channels.updated" | "crm.chat.channels.deleted" | "crm.chat.channels.restored" | "crm.chat.messages.created" | "crm.chat.messages.updated" | "crm.chat.messages.deleted" | "crm.chat.messages.restored" | "crm.chat.messages.recalled" | "crm.chat.messages.pinned" | "crm.chat.messages.unpinned" | "crm.chat.participants.created" | "crm.chat.participants.updated" | "crm.chat.participants.deleted" | "crm.chat.bots.created" | "crm.chat.bots.updated" | "crm.chat.bots.deleted" | "crm.chat.bots.restored" | "crm.chat.bots.token_rotated" | "crm.chat.channel_bots.created" | "crm.chat.channel_bots.updated" | "crm.chat.channel_bots.deleted" | "crm.kb_articles.created" | "crm.kb_articles.updated" | "crm.kb_articles.deleted" | "crm.kb_articles.restored" | "crm.kb_articles.published" | "crm.kb_articles.unpublished" | "crm.kb_articles.scheduled" | "crm.kb_articles.unscheduled" | "crm.kb_articles.publication_dropped" | "crm.kb_articles.archived" | "crm.kb_articles.revision_restored" | "crm.kb_articles.comments.created" | "crm.kb_articles.comments.updated" | "crm.kb_articles.comments.deleted" | "crm.kb_articles.comments.restored" | "crm.kb_articles.comments.approved" | "crm.kb_articles.comments.hidden" | "crm.kb_articles.comments.unhidden" | "crm.blog.posts.created" | "crm.blog.posts.updated" | "crm.blog.posts.deleted" | "crm.blog.posts.restored" | "crm.blog.posts.published" | "crm.blog.posts.unpublished" | "crm.blog.posts.scheduled" | "crm.blog.posts.unscheduled" | "crm.blog.posts.publication_dropped" | "crm.blog.posts.archived" | "crm.blog.posts.revision_restored" | "crm.pages.created" | "crm.pages.updated" | "crm.pages.deleted" | "crm.pages.restored" | "crm.pages.published" | "crm.pages.unpublished" | "crm.pages.scheduled" | "crm.pages.unscheduled" | "crm.pages.publication_dropped" | "crm.pages.archived" | "crm.pages.revision_restored" | "crm.pages.moved" | "crm.kb_articles.previews.created" | "crm.kb_articles.previews.updated" | "crm.kb_articles.previews.deleted" | "crm.blog.posts.previews.created" | "crm.blog.posts.previews.updated" | "crm.blog.posts.previews.deleted" | "crm.pages.previews.created" | "crm.pages.previews.updated" | "crm.pages.previews.deleted" | "crm.messaging_accounts.created" | "crm.messaging_accounts.updated" | "crm.messaging_accounts.deleted" | "crm.messaging_accounts.tested";
         WebhookReplay: {
             /**
              * Format: date-time
@@ -21791,7 +21946,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["KbArticle"][];
+                        data: components["schemas"]["KbArticleSummary"][];
                         meta: components["schemas"]["PageMeta"];
                         links: components["schemas"]["PageLinks"];
                     };
@@ -22410,7 +22565,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["KbArticle"][];
+                        data: components["schemas"]["KbArticleSummary"][];
                         meta: components["schemas"]["PageMeta"];
                         links: components["schemas"]["PageLinks"];
                     };
@@ -23779,7 +23934,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["BlogPost"][];
+                        data: components["schemas"]["BlogPostSummary"][];
                         meta: components["schemas"]["PageMeta"];
                         links: components["schemas"]["PageLinks"];
                     };
@@ -24398,7 +24553,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["BlogPost"][];
+                        data: components["schemas"]["BlogPostSummary"][];
                         meta: components["schemas"]["PageMeta"];
                         links: components["schemas"]["PageLinks"];
                     };
@@ -25007,7 +25162,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Page"][];
+                        data: components["schemas"]["PageSummary"][];
                         meta: components["schemas"]["PageMeta"];
                         links: components["schemas"]["PageLinks"];
                     };
@@ -25618,7 +25773,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Page"][];
+                        data: components["schemas"]["PageSummary"][];
                         meta: components["schemas"]["PageMeta"];
                         links: components["schemas"]["PageLinks"];
                     };

@@ -6,7 +6,12 @@ import type { RecordChange, Rules } from '../records/rules.ts';
 import { composeFollow, composeRules, type Follow } from './compose-rules.ts';
 import { contentShapes, contentStatus, slug } from './content.schema.ts';
 import { contentRules, followSlug, type RuledContent } from './content-rules.ts';
-import type { ContentResource, ContentShapes, ContentTypes } from './content-types.ts';
+import {
+  type ContentResource,
+  type ContentShapes,
+  type ContentTypes,
+  omittedFromLists,
+} from './content-types.ts';
 import { publicationRules } from './publishing/publishing.rules.ts';
 
 /** The declaration of one kind of content. */
@@ -64,6 +69,7 @@ export const contentKind = <Input extends Fields, Answer extends Fields, Hidden 
       body_text: hidden<string>(),
       ...declaration.hidden,
     },
+    omittedFromLists,
     computed: (declaration.computed ?? {}) as Record<never, never>,
     inputOnly: ['translation_of'],
     sort: {

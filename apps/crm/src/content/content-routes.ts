@@ -29,7 +29,7 @@ export interface ContentRouteOptions extends ContentDependencies {
 
 /** Creates translations of a record, and lists them. */
 const translationRoutes = (
-  { path, name, resource, translation, answer }: ContentKind,
+  { path, name, resource, translation, answer, item }: ContentKind,
   records: Records<ContentTypes>,
 ): { readonly list: RouteEntry; readonly create: RouteEntry } => {
   const at = { path: `${path}/{id}/translations`, params: shape({ id: uuid() }), resource: name };
@@ -41,7 +41,7 @@ const translationRoutes = (
       summary: `List the translations of the ${name}`,
       description: 'Ordered by language. The record itself is one of them.',
       query: shape(pageFields),
-      responses: { 200: page(answer) },
+      responses: { 200: page(item) },
       handler: async ({ caller, params: { id }, query, req, reply }) => {
         const { answer: original } = await records.get(caller, id);
         const { translation_group } = original;

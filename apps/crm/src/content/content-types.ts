@@ -28,6 +28,10 @@ export interface HiddenContent {
   readonly body_text: string;
 }
 
+/** Columns that lists do not read; a record alone has those that responses show. */
+export const omittedFromLists = ['body', 'body_html', 'body_text'] as const;
+type OmittedFromLists = (typeof omittedFromLists)[number];
+
 /** The types of a kind of content, with further fields of its input and response, and hidden columns. */
 export interface ContentTypes<
   Input extends object = None,
@@ -38,6 +42,7 @@ export interface ContentTypes<
   readonly create: ContentInput & Input;
   readonly update: ContentUpdate & Partial<Input>;
   readonly answer: ContentAnswer & Answer;
+  readonly item: Omit<ContentAnswer, OmittedFromLists> & Answer;
   readonly row: RecordRow & Omit<ContentAnswer & Answer, keyof RecordRow> & HiddenContent & Hidden;
   readonly sort: string;
   readonly filters: Filters;

@@ -4,7 +4,10 @@ import type { Records, Versioned } from './records.ts';
 /** What completes the responses of records. */
 export interface Completion<T extends KindTypes> {
   /** The same responses, in their order, with what the rows do not have. */
-  complete(caller: T['caller'], answers: readonly T['answer'][]): Promise<T['answer'][]>;
+  complete<A extends T['answer'] | T['item']>(
+    caller: T['caller'],
+    answers: readonly A[],
+  ): Promise<A[]>;
   /** The revision of what was added, for the entity tag; see `revision` of a kind. */
   revisionOf(answer: T['answer']): number;
 }
@@ -21,7 +24,7 @@ export const completedRecords = <T extends KindTypes>(
     caller: T['caller'],
     found: readonly Versioned<Answer>[],
   ): Promise<Versioned<Answer>[]> => {
-    const answers = await complete(
+    const answers = await complete<Answer>(
       caller,
       found.map(({ answer }) => answer),
     );

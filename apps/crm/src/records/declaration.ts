@@ -26,11 +26,13 @@ export interface AssembledTypes<
   Hidden extends HiddenColumns,
   Sort extends string,
   F extends Filters,
+  Omitted extends PropertyKey = never,
 > {
   readonly caller: C;
   readonly create: Create;
   readonly update: Update;
   readonly answer: Answer;
+  readonly item: [Omitted] extends [never] ? Answer : Omit<Answer, Omitted>;
   readonly row: RowOf<Answer, Computed, Hidden>;
   readonly sort: Sort;
   readonly filters: F;
@@ -41,6 +43,7 @@ export interface Declaration<
   T extends KindTypes,
   Computed extends PropertyKey,
   Hidden extends HiddenColumns,
+  Omitted extends PropertyKey = never,
 > {
   /** The table in the schema `tenant_crm`. With dashes it is also the path, unless `path` is given. */
   readonly table: string;
@@ -59,6 +62,11 @@ export interface Declaration<
   readonly answer: Shape & Field<T['answer']>;
   readonly computed?: { readonly [K in Computed]: (row: NoInfer<T['row']>) => unknown };
   readonly hidden?: Hidden;
+  /**
+   * Fields of the response and hidden columns that lists neither read nor return, because their texts are long: a record
+   * alone has them, and so do exports. The computed fields must not need them. Default: none.
+   */
+  readonly omittedFromLists?: readonly Omitted[];
   /** Input fields that are not columns; the rules process them. */
   readonly inputOnly?: readonly (keyof T['create'] & string)[];
   /** Fields that a hidden `jsonb` column stores together; a change replaces only the fields that are given. */

@@ -43,6 +43,8 @@ export interface KindTypes {
   readonly create: object;
   readonly update: object;
   readonly answer: object;
+  /** A record in lists. */
+  readonly item: object;
   readonly row: RecordRow;
   readonly sort: string;
   readonly filters: Filters;
@@ -96,8 +98,11 @@ export interface Kind<T extends KindTypes = KindTypes> {
   readonly create: Shape & Field<T['create']>;
   readonly update: Shape & Field<T['update']>;
   readonly answer: Shape & Field<T['answer']>;
+  /** A record in lists: the response without `omittedFromLists`. */
+  readonly item: Shape & Field<T['item']>;
   readonly computed: Readonly<Record<string, OfRow<T['row']>>>;
   readonly hidden: HiddenColumns;
+  readonly omittedFromLists: readonly string[];
   readonly inputOnly: readonly string[];
   readonly jsonFields: JsonFields;
   readonly maximum: number | undefined;
@@ -129,6 +134,7 @@ export type TypesOf<K> = K extends Kind<infer T> ? T : never;
 export type InputOf<K> = TypesOf<K>['create'];
 export type UpdateOf<K> = TypesOf<K>['update'];
 export type AnswerOf<K> = TypesOf<K>['answer'];
+export type ItemOf<K> = TypesOf<K>['item'];
 export type RowOfKind<K> = TypesOf<K>['row'];
 
 /**
@@ -143,6 +149,13 @@ export const answerOf = <F extends Fields, const G extends Fields = Record<never
   const times = { created_at: time(), updated_at: time() };
   const own = complete(input).fields;
   return named(title, shape({ id: uuid(), ...own, ...fields, ...times }));
+};
+
+/** The shape of a record in lists; without some fields it has a name of its own: `KbArticleSummary`. */
+const itemOf = (answer: Shape, omitted: readonly PropertyKey[]): Shape => {
+  const kept = Object.entries(answer.fields).filter(([name]) => !omitted.includes(name));
+  if (kept.length === Object.keys(answer.fields).length) return answer;
+  return named(`${answer.json.title}Summary`, shape(Object.fromEntries(kept)));
 };
 
 const allOf = (resource: RecordResource): Permissions => ({
@@ -164,18 +177,23 @@ export const kindsFor =
     Update extends object = Partial<Create>,
     Computed extends PropertyKey = never,
     Hidden extends HiddenColumns = Record<never, never>,
+    const Omitted extends keyof Answer | keyof Hidden = never,
   >(
     declaration: Declaration<
-      AssembledTypes<C, Create, Update, Answer, Computed, Hidden, Sort, F>,
+      AssembledTypes<C, Create, Update, Answer, Computed, Hidden, Sort, F, Omitted>,
       Computed,
-      Hidden
+      Hidden,
+      Omitted
     >,
-  ): Kind<AssembledTypes<C, Create, Update, Answer, Computed, Hidden, Sort, F>> => {
+  ): Kind<AssembledTypes<C, Create, Update, Answer, Computed, Hidden, Sort, F, Omitted>> => {
     const { permissions, create, ...given } = declaration;
+    const { omittedFromLists = [] } = given;
     const kind = {
       path: `/${given.table.replaceAll('_', '-')}`,
       computed: {},
       hidden: {},
+      omittedFromLists,
+      item: itemOf(declaration.answer, omittedFromLists),
       inputOnly: [],
       jsonFields: {},
       maximum: undefined,
@@ -199,7 +217,7 @@ export const kindsFor =
       permissions: typeof permissions === 'string' ? allOf(permissions) : permissions,
     };
     return kind as unknown as Kind<
-      AssembledTypes<C, Create, Update, Answer, Computed, Hidden, Sort, F>
+      AssembledTypes<C, Create, Update, Answer, Computed, Hidden, Sort, F, Omitted>
     >;
   };
 

@@ -32,7 +32,7 @@ export const readRoutes = <T extends KindTypes>(
         summary: `List ${words}`,
         ...text,
         query: listQuery(kind),
-        responses: { 200: page(answer) },
+        responses: { 200: page(kind.item as Field<T['item']>) },
         handler: async ({ caller, params, query, req, reply }) => {
           const { rows, ...position } = await scoped(params).list(caller, query);
           return reply(200, { data: rows, ...paging(req.originalUrl, position) });

@@ -44,7 +44,7 @@ export interface RecordAction<T extends KindTypes, Body> {
  * a 404. If `versions` is given, a record with another version is a 412.
  */
 export interface Records<T extends KindTypes> {
-  list(caller: T['caller'], query?: Partial<ListQuery<T>>): Promise<Page<T['answer']>>;
+  list(caller: T['caller'], query?: Partial<ListQuery<T>>): Promise<Page<T['item']>>;
   /** All records that match the query, ordered by id, in batches; `limited` runs each read. */
   batches(
     caller: T['caller'],
@@ -124,8 +124,9 @@ export type RecordsOf<K> = Records<TypesOf<K>>;
 /** Runs a read when the process has capacity for it; see `Exports.read`. */
 export type LimitedRead = <R>(read: () => Promise<R>) => Promise<R>;
 
-/** How many rows an export reads per batch. */
+/** How many rows an export reads per batch, and how many if their texts are long. */
 const BATCH = 500;
+const BATCH_OF_LONG = 50;
 
 /** Whether the caller has the permissions to restore records of a kind; services have all of them. */
 const mayRestore = ({ permissions }: Kind, caller: TenantCaller & Partial<Caller>): boolean =>
@@ -138,13 +139,20 @@ export const createRecords = <T extends KindTypes>(
 ): Records<T> => {
   type Row = T['row'];
   type Answer = T['answer'];
+  type Item = T['item'];
   const accessTo = createAccess(kind, source);
   const present = presenter<Row, Answer>(kind);
+  const presentItem = presenter<Row, Item>({ ...kind, answer: kind.item });
 
-  const { tenantFields } = kind;
+  const { tenantFields, omittedFromLists } = kind;
+  const batch = omittedFromLists.length > 0 ? BATCH_OF_LONG : BATCH;
 
-  const answersOf = async ({ tenantId }: T['caller'], rows: readonly Row[]): Promise<Answer[]> => {
-    const answers = rows.map(present);
+  const shownAs = async <A extends Answer | Item>(
+    { tenantId }: T['caller'],
+    rows: readonly Row[],
+    presentRow: (row: Row) => A,
+  ): Promise<A[]> => {
+    const answers = rows.map(presentRow);
     if (!tenantFields) return answers;
     return withDeclaredValues(tenantFields, source.forTenant(tenantId), answers, keysIn(rows));
   };
@@ -153,7 +161,7 @@ export const createRecords = <T extends KindTypes>(
     caller: T['caller'],
     rows: readonly Row[],
   ): Promise<Versioned<Answer>[]> => {
-    const answers = await answersOf(caller, rows);
+    const answers = await shownAs(caller, rows, present);
     return rows.map((row, index) => ({
       id: (row as unknown as Record<string, string>)[kind.key] ?? row.id,
       answer: answers[index] as Answer,
@@ -213,7 +221,7 @@ export const createRecords = <T extends KindTypes>(
           total: totalOf(query, caller),
           exactTotal: query.exact_total ?? false,
         });
-        return { ...listed, rows: await answersOf(caller, listed.rows) };
+        return { ...listed, rows: await shownAs(caller, listed.rows, presentItem) };
       },
 
       async *batches(caller, query, limited) {
@@ -224,7 +232,9 @@ export const createRecords = <T extends KindTypes>(
           limited(() =>
             repository.batch(db, scope, { conditions, search, after: last?.id, limit }),
           );
-        for await (const rows of readInBatches(BATCH, read)) yield await answersOf(caller, rows);
+        for await (const rows of readInBatches(batch, read)) {
+          yield await shownAs(caller, rows, present);
+        }
       },
 
       async exportedColumns({ tenantId }) {

@@ -36,6 +36,7 @@ export interface BatchRequest extends Pick<ListRequest, 'conditions' | 'search'>
 export interface RecordRepository<T extends KindTypes> extends ManyRows<T> {
   /** The kind's columns, and whether each is `jsonb`; see `columnsOf`. */
   readonly columns: ReadonlyMap<string, boolean>;
+  /** One page of rows, without the columns that `omittedFromLists` names. */
   list(db: TenantDb, scope: Scope<T['row']>, request: ListRequest): Promise<Page<T['row']>>;
   /** Rows ordered by id, for exports. */
   batch(db: TenantDb, scope: Scope<T['row']>, request: BatchRequest): Promise<T['row'][]>;
@@ -91,13 +92,16 @@ export const keptCount = (
 export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepository<T> => {
   type Row = T['row'];
   const { table: name, key, deletion, counted, countedBy, parent, jsonFields, tenantFields } = kind;
+  const { omittedFromLists } = kind;
   const keptScopes = counted ? [...(parent ? [parent.column] : []), ...countedBy] : [];
   const table = raw(`tenant_crm.${name}`);
   const columns = columnsOf(kind);
-  const selected = raw([...columns.keys()].join(', '));
-  /** The columns of lists and exports. */
-  const shown = ({ tenantId }: TenantDb): Prisma.Sql =>
-    tenantFields ? sql`${selected}, ${keysColumn(tenantFields, tenantId)}` : selected;
+  const namesOf = (names: readonly string[]): Prisma.Sql => raw(names.join(', '));
+  const selected = namesOf([...columns.keys()]);
+  const ofLists = namesOf([...columns.keys()].filter((name) => !omittedFromLists.includes(name)));
+  /** The same, with what presents the fields of the tenant. */
+  const shown = ({ tenantId }: TenantDb, own: Prisma.Sql): Prisma.Sql =>
+    tenantFields ? sql`${own}, ${keysColumn(tenantFields, tenantId)}` : own;
   /** The table that lists read; see `TenantDb.readSchema`. */
   const listed = (db: TenantDb): Prisma.Sql => raw(`${db.readSchema}.${name}`);
   const refuse = refuseViolation(kind);
@@ -186,7 +190,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
       const listing = {
         ...request,
         table: listed(db),
-        columns: shown(db),
+        columns: shown(db, ofLists),
         tenant: sql`tenant_id = ${db.tenantId}::uuid`,
         live: join(base, ' AND '),
         sort: { column: raw(sort.column), descending: sort.descending },
@@ -212,7 +216,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
       const all = [...base, ...(await searched(db, base, search))];
       if (after !== undefined) all.push(sql`id > ${after}::uuid`);
       return db.read<Row>(sql`
-        SELECT ${shown(db)} FROM ${listed(db)} WHERE ${join(all, ' AND ')} ORDER BY id LIMIT ${limit}`);
+        SELECT ${shown(db, selected)} FROM ${listed(db)} WHERE ${join(all, ' AND ')} ORDER BY id LIMIT ${limit}`);
     },
 
     async find(db, scope, id, lock) {

@@ -99,6 +99,17 @@ describe.each(kinds)('/%s', (kind) => {
     expect((await get(`${path}?language=hu`)).body.meta.total).toBe(1);
   });
 
+  test('Lists have everything but the texts, which exports have', async () => {
+    const created = await create(path, { body: '**Bold**' });
+    const { body: text, body_html: html, ...listed } = created;
+    expect([text, html]).toEqual(['**Bold**', '<p><strong>Bold</strong></p>\n']);
+    for (const query of ['', '?search=bold', '?language=en', `/${created.id}/translations`]) {
+      const { body } = await get(`${path}${query}`).expect(200);
+      expect([query, body.data]).toEqual([query, [listed]]);
+    }
+    expect((await get(`${path}/export?format=json`).expect(200)).body.data).toEqual([created]);
+  });
+
   test('A search finds words of title, tags and text, whatever their case and accents', async () => {
     const { id } = await create(path, { tags: ['Zöld'], body: 'Az **árvíz**tűrő tükörfúrógép' });
     await create(path, { title: 'Other' });

@@ -63,7 +63,9 @@ const revisionOf = ({ comment_count, helpful_count, not_helpful_count }: Counts)
     .readUIntBE(0, 6);
 
 /** The same articles, with their counts. */
-export const withArticleCounts = <T extends KindTypes & { readonly answer: CountedAnswer }>(
+export const withArticleCounts = <
+  T extends KindTypes & { readonly answer: CountedAnswer; readonly item: CountedAnswer },
+>(
   articles: Records<T>,
   source: TenantSource,
 ): Records<T> =>

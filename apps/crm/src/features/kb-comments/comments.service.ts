@@ -24,7 +24,7 @@ const nothing = {
 };
 
 /** The place of a comment that the caller may not read. */
-const masked = (caller: Caller, answer: Answer): Answer =>
+const masked = <A extends Answer>(caller: Caller, answer: A): A =>
   maySee(caller, answer) ? answer : Object.assign({}, answer, nothing);
 
 /** Comments with their numbers of replies. */
@@ -36,7 +36,10 @@ export interface CommentService {
 }
 
 export const createComments = (database: Database): CommentService => {
-  const complete = async (caller: Caller, answers: readonly Answer[]): Promise<Answer[]> => {
+  const complete = async <A extends Answer>(
+    caller: Caller,
+    answers: readonly A[],
+  ): Promise<A[]> => {
     const threads = answers.flatMap(({ id, thread_id }) => (thread_id === null ? [id] : []));
     const counts = await countReplies(database.forTenant(caller.tenantId), threads);
     return answers.map((answer) =>
