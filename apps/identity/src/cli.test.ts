@@ -426,6 +426,9 @@ describe('identity-admin', () => {
         'retire-key',
         'list-keys',
         'reseal',
+        'export-tenant',
+        'export-user',
+        'delete-user',
         'help',
       ],
     });

@@ -10,7 +10,7 @@ const removeArtifacts = async (tx: Transaction, userId: string): Promise<void> =
 
 /**
  * Deletes a user with everything that belongs to them, and returns the events, for `enqueue` in the same
- * transaction. Entries in the logs of tenants remain, with the id only. Memberships must be deleted before.
+ * transaction, and the links that were mailed to their confirmed address. Entries in the logs of tenants remain, with the id only. Memberships must be deleted before.
  */
 export const removeUser = async (
   tx: Transaction,
@@ -19,6 +19,10 @@ export const removeUser = async (
 ): Promise<NewEvent[]> => {
   const revoked = await revokeUserTokens(tx, { userId }, reason);
   await removeArtifacts(tx, userId);
-  await tx.user.delete({ where: { id: userId } });
+  const { email, emailVerifiedAt } = await tx.user.delete({ where: { id: userId } });
+  // Invitations name whom they were sent to.
+  if (email !== null && emailVerifiedAt !== null) {
+    await tx.oneTimeToken.deleteMany({ where: { email } });
+  }
   return [{ type: 'identity.user.deactivated', data: { user_id: userId } }, revoked];
 };

@@ -4,6 +4,7 @@ import type { Session } from '../session.ts';
 import { addAccountCommands } from './accounts.ts';
 import { addClientCommands } from './clients.ts';
 import { addKeyCommands } from './keys.ts';
+import { addPersonCommands } from './people.ts';
 import { examples } from './run.ts';
 import { addTenantCommands } from './tenants.ts';
 
@@ -31,5 +32,6 @@ Exit codes: 0 done, 1 refused or failed, 2 used wrongly.`,
   addClientCommands(program, run);
   addKeyCommands(program, run);
   addTenantCommands(program, run);
+  addPersonCommands(program, run);
   return program;
 };

@@ -12,6 +12,40 @@ interface Dependencies {
   readonly exports: Exports;
 }
 
+/** Reads something, possibly within a limit. */
+type Read = <T>(read: () => Promise<T>) => Promise<T>;
+
+async function* sectionOf(
+  repository: PersonalDataRepository,
+  userId: string,
+  section: Section,
+  read: Read,
+): AsyncGenerator<string> {
+  const entries: AsyncGenerator<readonly object[]> = repository.readersOf(userId)[section]();
+  let before = `,${JSON.stringify(section)}:[`;
+  for (;;) {
+    const { done, value } = await read(() => entries.next());
+    if (done) break;
+    yield before + value.map((entry) => JSON.stringify(entry)).join(',');
+    before = ',';
+  }
+  yield before === ',' ? ']' : `${before}]`;
+}
+
+/** The parts of the JSON document with all data about a user; no part if there is no such user. */
+export async function* personalDataDocument(
+  repository: PersonalDataRepository,
+  userId: string,
+  read: Read = (work) => work(),
+): AsyncGenerator<string> {
+  const single = await read(() => repository.single(userId));
+  if (single === null) return;
+  const head = { schema_version: SCHEMA_VERSION, exported_at: new Date(), ...single };
+  yield JSON.stringify(head).slice(0, -1);
+  for (const section of sectionNames) yield* sectionOf(repository, userId, section, read);
+  yield '}';
+}
+
 /** Exports all data that identity stores about a user, for that user. */
 export class PersonalDataService {
   readonly #use: Dependencies;
@@ -32,24 +66,13 @@ export class PersonalDataService {
   async *#parts(caller: UserCaller, origin: Origin): AsyncGenerator<string> {
     const { repository, exports } = this.#use;
     await repository.noteExport(actorOf(caller, origin));
-    const single = await exports.read(() => repository.single(caller.id));
-    if (single === null) throw unauthenticated();
-    const head = { schema_version: SCHEMA_VERSION, exported_at: new Date(), ...single };
-    yield JSON.stringify(head).slice(0, -1);
-    for (const section of sectionNames) yield* this.#section(caller.id, section);
-    yield '}';
-  }
-
-  async *#section(userId: string, section: Section): AsyncGenerator<string> {
-    const { repository, exports } = this.#use;
-    const entries: AsyncGenerator<readonly object[]> = repository.readersOf(userId)[section]();
-    let before = `,${JSON.stringify(section)}:[`;
-    for (;;) {
-      const { done, value } = await exports.read(() => entries.next());
-      if (done) break;
-      yield before + value.map((entry) => JSON.stringify(entry)).join(',');
-      before = ',';
+    let isFound = false;
+    for await (const part of personalDataDocument(repository, caller.id, (work) =>
+      exports.read(work),
+    )) {
+      isFound = true;
+      yield part;
     }
-    yield before === ',' ? ']' : `${before}]`;
+    if (!isFound) throw unauthenticated();
   }
 }
