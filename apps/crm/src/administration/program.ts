@@ -10,6 +10,7 @@ import { createDatabase, type Database, JOB_SCHEMA, migrations } from '../databa
 import { fileScanJob } from '../files/processing.ts';
 import { checkFiles } from './check-files.ts';
 import { addDeadLetterCommands } from './dead-letters.ts';
+import { addPersonCommands } from './personal-data/commands.ts';
 import { enqueueScans } from './scan-files.ts';
 import { sealedColumns } from './sealed-columns.ts';
 import { addTenantCommands } from './tenant-data/commands.ts';
@@ -60,13 +61,16 @@ const withQueue = async <T>(
   }
 };
 
-/** The program `crm-admin`. `print` gets the output of its commands. */
-export const createProgram = (print: (text: string) => void): Command => {
+/** The program `crm-admin`. `print` gets the output of its commands, which work in sessions. */
+export const createProgram = (
+  print: (text: string) => void,
+  inSession: <T>(work: (session: Session) => Promise<T>) => Promise<T> = withSession,
+): Command => {
   const { program, run } = createCommandLine<Session>({
     name: 'crm-admin',
     description: "Administers CRM's database. The configuration is the service's own environment.",
     help: '\nExit codes: 0 done, 1 refused or failed, 2 used wrongly.',
-    inSession: withSession,
+    inSession,
     print,
   });
   program
@@ -120,6 +124,7 @@ export const createProgram = (print: (text: string) => void): Command => {
     )
     .action(() => run(({ config, database }) => checkFiles(config, database)));
   addTenantCommands(program, run);
+  addPersonCommands(program, run);
   addDeadLetterCommands(program, (work) => run(({ config }) => work(config)));
   addJobCommands(program, (work) => run((session) => withQueue(session, work)));
   return program;

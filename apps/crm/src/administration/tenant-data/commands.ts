@@ -1,9 +1,9 @@
-import { isUuid } from '@tessera/fields';
 import { createVault } from '@tessera/vault';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { Pool } from 'pg';
 import type { Config } from '../../config.ts';
 import { openFileStore } from '../../files/store.ts';
+import { uuidArgument } from '../uuid-argument.ts';
 import { deleteTenant } from './delete-tenant.ts';
 import { exportTenant } from './export-tenant.ts';
 import { requireInactive } from './inactive-tenant.ts';
@@ -11,12 +11,6 @@ import { requireInactive } from './inactive-tenant.ts';
 type Run = (
   work: (session: { readonly config: Config; readonly pool: Pool }) => Promise<object>,
 ) => Promise<void>;
-
-/** An id as the database writes it. */
-const uuid = (given: string): string => {
-  if (!isUuid(given)) throw new InvalidArgumentError('It must be a UUID.');
-  return given.toLowerCase();
-};
 
 const openStore = async ({ files, keyEncryptionKeys }: Config) => {
   const vault = keyEncryptionKeys.length > 0 ? createVault(keyEncryptionKeys) : undefined;
@@ -30,7 +24,7 @@ export const addTenantCommands = (program: Command, run: Run): void => {
   program
     .command('export-tenant')
     .description('export all data and files of a tenant to a new folder')
-    .argument('<tenant>', 'the id of the tenant', uuid)
+    .argument('<tenant>', 'the id of the tenant', uuidArgument)
     .argument('<folder>', 'a folder that does not exist or is empty')
     .addHelpText(
       'after',
@@ -53,7 +47,7 @@ export const addTenantCommands = (program: Command, run: Run): void => {
   program
     .command('delete-tenant')
     .description('delete everything that CRM has of a tenant, for good')
-    .argument('<tenant>', 'the id of the tenant', uuid)
+    .argument('<tenant>', 'the id of the tenant', uuidArgument)
     .requiredOption('--yes', 'confirm that nothing can be restored, except from a backup')
     .option('--unchecked', 'do not ask identity whether the tenant is active', false)
     .addHelpText(

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createExportFolder, type ExportFolder } from '@tessera/command-line';
-import { type CatalogueTable, jsonRows, readTables } from '@tessera/database-kit';
+import { jsonRows } from '@tessera/database-kit';
 import { type FileStore, ObjectMissing, ObjectTruncated } from '@tessera/file-store';
-import pg from 'pg';
-import { leftOutTables, reasonToLeaveOut } from './left-out.ts';
+import type pg from 'pg';
+import { leftOutTables } from './left-out.ts';
+import { inSnapshot, writeTable } from './table-export.ts';
 
 const FORMAT = 'tessera-crm-tenant';
 const FORMAT_VERSION = 1;
@@ -28,22 +29,6 @@ interface ExportedContent {
   /** In hexadecimal, as PostgreSQL writes it. */
   readonly sealed_key: string | null;
 }
-
-/** Columns that the export contains, in their order, and those that it leaves out with the reason. */
-const planOf = (table: CatalogueTable) => {
-  const exported: string[] = [];
-  const leftOut: Record<string, string> = {};
-  for (const column of table.columns) {
-    const reason = reasonToLeaveOut(table, column);
-    if (reason === undefined) exported.push(column.name);
-    else leftOut[column.name] = reason;
-  }
-  return { exported, leftOut };
-};
-
-/** What happens to each column of each table. Throws if nobody has decided that for a column. */
-export const exportPlan = (tables: readonly CatalogueTable[]) =>
-  new Map(tables.map((table) => [table.name, { table, ...planOf(table) }]));
 
 /** Why the file of a content is not in the export; undefined if it is. */
 const writeContent = async (
@@ -109,36 +94,23 @@ const exportFiles = async (
  * Exports all data of a tenant to a new folder: a file of JSON lines for each table, and its files as they were
  * uploaded. Everything is read in one snapshot. Throws afterwards if files are missing or damaged.
  */
-export const exportTenant = async ({ directUrl, store, tenantId, folder }: ExportOptions) => {
-  const client = new pg.Client({
-    connectionString: directUrl,
-    application_name: 'crm-admin',
-    options: '-c TimeZone=UTC',
-  });
-  await client.connect();
-  try {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const { rows } = await client.query<{ now: Date }>('SELECT now()');
-    const plan = exportPlan(await readTables(client, 'tenant_crm'));
+export const exportTenant = ({ directUrl, store, tenantId, folder }: ExportOptions) =>
+  inSnapshot(directUrl, async ({ client, plan, takenAt }) => {
     const target = await createExportFolder(folder);
-    const tables: Record<string, { rows: number; left_out: Record<string, string> }> = {};
+    const tables: Record<string, object> = {};
     let total = 0;
-    for (const [name, { table, exported, leftOut }] of plan) {
+    for (const [name, table] of plan) {
       if (leftOutTables[name] !== undefined) continue;
-      const query = `SELECT ${exported.map((column) => pg.escapeIdentifier(column)).join(', ')}
-        FROM tenant_crm.${pg.escapeIdentifier(name)} WHERE tenant_id = $1 ORDER BY ${table.key.join(', ')}`;
-      const lines = jsonRows(client, query, [tenantId]);
-      const written = await target.writeLines(`tables/${name}.jsonl`, lines);
-      tables[name] = { rows: written, left_out: leftOut };
-      total += written;
+      const rows = await writeTable(target, client, table, 'tenant_id = $1', [tenantId]);
+      tables[name] = { rows, left_out: table.leftOut };
+      total += rows;
     }
     const files = await exportFiles(client, target, { store, tenantId });
-    await client.query('COMMIT');
     await target.finish({
       format: FORMAT,
       format_version: FORMAT_VERSION,
       tenant_id: tenantId,
-      exported_at: rows[0]?.now.toISOString(),
+      exported_at: takenAt.toISOString(),
       tables,
       left_out_tables: leftOutTables,
       files,
@@ -156,7 +128,4 @@ export const exportTenant = async ({ directUrl, store, tenantId, folder }: Expor
       files: files.count,
       infected_files: files.infected.count,
     };
-  } finally {
-    await client.end();
-  }
-};
+  });

@@ -11,8 +11,9 @@ import { runAdmin, startAdmin } from '../../testing/admin.ts';
 import { startCrm, type TestCrm } from '../../testing/crm.ts';
 import { documentUploader } from '../../testing/documents.ts';
 import { fillEveryTable, tablesWith } from '../../testing/whole-database.ts';
-import { exportPlan, exportTenant } from './export-tenant.ts';
+import { exportTenant } from './export-tenant.ts';
 import { leftOutColumns, leftOutTables } from './left-out.ts';
+import { exportPlan } from './table-export.ts';
 
 const KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 

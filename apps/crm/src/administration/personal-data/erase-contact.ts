@@ -1,0 +1,103 @@
+import { type CatalogueTable, readTables } from '@tessera/database-kit';
+import pg from 'pg';
+import { type ContactId, contactRows, mergedContacts } from './contact-rows.ts';
+import { countTexts } from './remaining-texts.ts';
+
+const { escapeIdentifier: quoted } = pg;
+
+/** Deletes the rows about the contacts; returns how many rows of each table. */
+const deleteRows = async (client: pg.Client, tenantId: string, ids: readonly string[]) => {
+  const values = [tenantId, ids];
+  const tasks =
+    'SELECT id FROM tenant_crm.tasks WHERE tenant_id = $1 AND contact_id = ANY ($2::uuid[])';
+  const entries = `SELECT id FROM tenant_crm.time_entries WHERE tenant_id = $1 AND task_id IN (${tasks})`;
+  // The time that somebody worked remains, without what they noted of the contact.
+  await client.query(
+    `UPDATE tenant_crm.record_changes SET changes = changes - 'note' - 'task_id'
+     WHERE tenant_id = $1 AND table_name = 'time_entries' AND record_id IN (${entries})`,
+    values,
+  );
+  await client.query(
+    `UPDATE tenant_crm.time_entries SET task_id = NULL, note = NULL
+     WHERE tenant_id = $1 AND task_id IN (${tasks})`,
+    values,
+  );
+  // Stored responses are kept for a day only, so all that may show a contact go.
+  await client.query('DELETE FROM tenant_crm.idempotency_keys WHERE tenant_id = $1', [tenantId]);
+  const deleted: Record<string, number> = {};
+  for (const { table, condition } of contactRows) {
+    const { rowCount } = await client.query(
+      `DELETE FROM tenant_crm.${quoted(table)} WHERE ${condition}`,
+      values,
+    );
+    if (rowCount) deleted[table] = rowCount;
+  }
+  return deleted;
+};
+
+/** The addresses and numbers of the contacts, and their full names: what tells who they are. */
+const textsOf = async (client: pg.Client, tenantId: string, ids: readonly string[]) => {
+  const { rows } = await client.query<{ text: string }>(
+    `SELECT DISTINCT text FROM tenant_crm.contacts CROSS JOIN LATERAL (
+       SELECT unnest(ARRAY[email, phone, CASE WHEN last_name <> '' THEN first_name || ' ' || last_name END])
+       UNION ALL SELECT item ->> 'value' FROM jsonb_array_elements(emails || phones) AS item
+     ) AS texts (text) WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) AND text IS NOT NULL`,
+    [tenantId, ids],
+  );
+  return rows.map(({ text }) => text);
+};
+
+/** Deletes the rows of files of imports that could not be imported and that contain one of the texts. */
+const deleteImportFailures = async (
+  client: pg.Client,
+  tenantId: string,
+  texts: readonly string[],
+) => {
+  const { rowCount } = await client.query(
+    `DELETE FROM tenant_crm.import_failures WHERE tenant_id = $1 AND EXISTS (
+       SELECT FROM unnest(cells || errors) AS cell CROSS JOIN unnest($2::text[]) AS text
+       WHERE strpos(lower(cell), lower(text)) > 0)`,
+    [tenantId, texts],
+  );
+  return rowCount ?? 0;
+};
+
+const requireDeleted = async (client: pg.Client, tenantId: string, ids: readonly string[]) => {
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT id FROM tenant_crm.contacts
+     WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) AND deleted_at IS NULL FOR UPDATE`,
+    [tenantId, ids],
+  );
+  if (rows.length === 0) return;
+  throw new Error(`Delete the contact ${rows.map(({ id }) => id).join(', ')} first.`);
+};
+
+/**
+ * Erases everything that a tenant has about a contact, and about those that it was merged with, in one transaction. They
+ * must have been deleted, which has told the receivers of events. Also counts the rows of other tables in which their
+ * names, addresses or numbers still are, such as chat messages: whether to change those is for people to decide.
+ */
+export const eraseContact = async (directUrl: string, contact: ContactId) => {
+  const { tenantId, contactId } = contact;
+  const client = new pg.Client({ connectionString: directUrl, application_name: 'crm-admin' });
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    const ids = await mergedContacts(client, contact);
+    if (ids.length === 0) throw new Error(`The tenant has no contact ${contactId}.`);
+    await requireDeleted(client, tenantId, ids);
+    const tables: CatalogueTable[] = await readTables(client, 'tenant_crm');
+    const texts = await textsOf(client, tenantId, ids);
+    const deleted = await deleteRows(client, tenantId, ids);
+    const importFailures = await deleteImportFailures(client, tenantId, texts);
+    const mentioned = await countTexts(client, tables, tenantId, texts);
+    await client.query('COMMIT');
+    return {
+      contact_ids: ids,
+      deleted: { ...deleted, ...(importFailures > 0 && { import_failures: importFailures }) },
+      mentioned_in: mentioned,
+    };
+  } finally {
+    await client.end();
+  }
+};

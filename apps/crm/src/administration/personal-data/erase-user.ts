@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { type CatalogueColumn, type CatalogueTable, readTables } from '@tessera/database-kit';
+import pg from 'pg';
+import { userColumns } from './user-columns.ts';
+
+const { escapeIdentifier: quoted } = pg;
+
+/** The new value of a column, and whether it changes: $1 is the user, $2 the pseudonym. */
+const replacement = ({ name, type }: CatalogueColumn) => {
+  const column = quoted(name);
+  if (type === 'uuid') {
+    if (!userColumns.includes(name)) return undefined;
+    return {
+      value: `CASE WHEN ${column} = $1::uuid THEN $2::uuid ELSE ${column} END`,
+      condition: `${column} = $1::uuid`,
+    };
+  }
+  if (type === 'uuid[]') {
+    return {
+      value: `array_replace(${column}, $1::uuid, $2::uuid)`,
+      condition: `${column} @> ARRAY[$1::uuid]`,
+    };
+  }
+  if (!['text', 'text[]', 'json', 'jsonb'].includes(type)) return undefined;
+  return {
+    value: `replace(${column}::text, $1::text, $2::text)::${type}`,
+    condition: `strpos(${column}::text, $1::text) > 0`,
+  };
+};
+
+/** Replaces the user in every column of a table; returns the number of changed rows. */
+const replaceUser = async (
+  client: pg.Client,
+  { name, columns }: CatalogueTable,
+  [userId, pseudonym]: readonly [string, string],
+): Promise<number> => {
+  const changes = columns.flatMap((column) => {
+    const change = column.isGenerated ? undefined : replacement(column);
+    return change ? [{ column: quoted(column.name), ...change }] : [];
+  });
+  if (changes.length === 0) return 0;
+  const { rowCount } = await client.query(
+    `UPDATE tenant_crm.${quoted(name)} SET ${changes.map(({ column, value }) => `${column} = ${value}`).join(', ')}
+     WHERE ${changes.map(({ condition }) => condition).join(' OR ')}`,
+    [userId, pseudonym],
+  );
+  return rowCount ?? 0;
+};
+
+/** Deletes what is about the user as a person and not needed without them. */
+const deletePersonal = async (client: pg.Client, userId: string): Promise<void> => {
+  await client.query(
+    'DELETE FROM tenant_crm.idempotency_keys WHERE strpos(caller, $1) > 0 OR strpos(body::text, $1) > 0',
+    [userId],
+  );
+  // Reasons of absences may tell of illnesses.
+  await client.query(
+    `UPDATE tenant_crm.record_changes AS change SET changes = changes - 'reason' - 'review_comment'
+     FROM tenant_crm.leave_requests AS request
+     WHERE change.tenant_id = request.tenant_id AND change.table_name = 'leave_requests'
+       AND change.record_id = request.id AND request.user_id = $1`,
+    [userId],
+  );
+  await client.query(
+    'UPDATE tenant_crm.leave_requests SET reason = NULL, review_comment = NULL WHERE user_id = $1',
+    [userId],
+  );
+};
+
+/**
+ * Erases a user from all tenants in one transaction: every occurrence of their id, also in histories, becomes the same
+ * random id, which is stored nowhere else. Records stay, with an author whom nobody can identify; the reasons of the
+ * user's absences are deleted.
+ */
+export const eraseUser = async (directUrl: string, userId: string) => {
+  const client = new pg.Client({ connectionString: directUrl, application_name: 'crm-admin' });
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    await deletePersonal(client, userId);
+    const pair = [userId, randomUUID()] as const;
+    const replaced: Record<string, number> = {};
+    for (const table of await readTables(client, 'tenant_crm')) {
+      const count = await replaceUser(client, table, pair);
+      if (count > 0) replaced[table.name] = count;
+    }
+    // Triggers have counted the rows for the pseudonym; what is left for the user adds up to 0.
+    await client.query('DELETE FROM tenant_crm.record_counts WHERE scope_id = $1', [userId]);
+    await client.query('COMMIT');
+    return { user_id: userId, replaced };
+  } finally {
+    await client.end();
+  }
+};
