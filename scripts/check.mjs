@@ -9,6 +9,7 @@ import { fakeAuthentication } from './check-fake-auth.mjs';
 import { fresh } from './check-generated.mjs';
 import { kubernetes } from './check-kubernetes.mjs';
 import { lintRules } from './check-lint-rules.mjs';
+import { migrationLocks } from './check-migrations.mjs';
 import { noProcessLeft } from './check-processes.mjs';
 import { runTests } from './check-tests.mjs';
 import { tour } from './check-tour.mjs';
@@ -81,6 +82,7 @@ for (const app of ['identity', 'crm']) {
     node('packages/database-kit/tools/prisma.mjs', app, 'drift'),
   );
 }
+await check('no new migration locks a large table', migrationLocks);
 await check('the documents are valid OpenAPI and AsyncAPI', documents);
 await check('every benchmark runs and is answered 2xx', benchRuns);
 await check('the README can be followed', tour);
