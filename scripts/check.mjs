@@ -69,6 +69,7 @@ await check(
   'tests of records on partitioned tables of PostgreSQL 15',
   tests('test:partitions', { TEST_POSTGRES_RELEASE: '15' }),
 );
+await check('a backup is restored to a time', tests('verify:restore'));
 await check('tests of the pages in a browser', tests('test:browser'));
 await check('tests on another release of Node', tests('test:node'));
 await check('format and lint', () => node('node_modules/@biomejs/biome/bin/biome', 'ci', '.'));
