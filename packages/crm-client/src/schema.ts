@@ -5112,6 +5112,8 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /** @description Where the search found the record: the first passages that contain the term. Empty without a search. */
+            passages: components["schemas"]["SearchPassage"][];
         };
         BlogPostTranslation: {
             /**
@@ -6233,6 +6235,8 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /** @description Where the search found the record: the first passages that contain the term. Empty without a search. */
+            passages: components["schemas"]["SearchPassage"][];
         };
         KbArticleTranslation: {
             /**
@@ -6686,6 +6690,8 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /** @description Where the search found the record: the first passages that contain the term. Empty without a search. */
+            passages: components["schemas"]["SearchPassage"][];
         };
         PageTranslation: {
             /**
@@ -7207,6 +7213,19 @@ export interface components {
             impersonator_id: string | null;
             /** Format: date-time */
             created_at: string;
+        };
+        SearchPassage: {
+            /**
+             * @description The field that it is in
+             * @enum {unknown}
+             */
+            field: "title" | "summary" | "tags" | "body";
+            /** @description The passage in parts, in their order. They are plain text, not HTML. */
+            parts: {
+                text: string;
+                /** @description Whether the search found exactly this */
+                is_match: boolean;
+            }[];
         };
         SentMessage: {
             /** @description Always true; a message that was not accepted is an error */

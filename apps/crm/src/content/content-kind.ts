@@ -94,6 +94,12 @@ export const contentKind = <Input extends Fields, Answer extends Fields, Hidden 
       ...declaration.filters,
     },
     search: true,
+    searchedColumns: {
+      title: { column: 'title' },
+      summary: { column: 'summary' },
+      tags: { column: 'tags', isList: true },
+      body: { column: 'body_text' },
+    },
     updateDescription: `Fields that are left out do not change; null clears a field. The state changes by publishing only. A published or scheduled record also requires \`${permissions}.publish\`.`,
     rules: composeRules(
       contentRules(Object.assign({ resource: permissions }, declaration)),

@@ -2,6 +2,7 @@ import type { Out } from '@tessera/fields';
 import type { TenantDb } from '../database.ts';
 import type { Caller } from '../http.ts';
 import type { Filter, Filters } from '../records/filters.ts';
+import type { Passage } from '../records/passages.ts';
 import type { RecordRow } from '../records/row.ts';
 import type { contentShapes } from './content.schema.ts';
 
@@ -42,7 +43,7 @@ export interface ContentTypes<
   readonly create: ContentInput & Input;
   readonly update: ContentUpdate & Partial<Input>;
   readonly answer: ContentAnswer & Answer;
-  readonly item: Omit<ContentAnswer, OmittedFromLists> & Answer;
+  readonly item: Omit<ContentAnswer, OmittedFromLists> & { readonly passages: Passage[] } & Answer;
   readonly row: RecordRow & Omit<ContentAnswer & Answer, keyof RecordRow> & HiddenContent & Hidden;
   readonly sort: string;
   readonly filters: Filters;

@@ -11,6 +11,7 @@ import type {
   Scope,
   TenantCaller,
 } from './kind.ts';
+import type { SearchedColumns } from './passages.ts';
 import type { ColumnValues, HiddenColumns, RowOf } from './row.ts';
 import type { RecordChange, Rules } from './rules.ts';
 import type { AlsoSearched } from './search.ts';
@@ -79,6 +80,11 @@ export interface Declaration<
   readonly filters: T['filters'];
   /** Whether lists can be searched; the table then needs `search_text` and its index. Default: false. */
   readonly search?: boolean;
+  /**
+   * The columns of `search_text`, in its order. With them, lists show the passages in which a search found a record, as
+   * `passages`. The last one may be among `omittedFromLists`. Default: lists do not show passages.
+   */
+  readonly searchedColumns?: SearchedColumns;
   /** What a search finds besides rows whose `search_text` contains the term. */
   readonly alsoSearched?: AlsoSearched;
   /**

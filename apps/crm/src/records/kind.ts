@@ -14,6 +14,7 @@ import type { Caller, CrmPermission } from '../http.ts';
 import type { AssembledTypes, Declaration } from './declaration.ts';
 import type { Filters } from './filters.ts';
 import type { HiddenHistory } from './history.ts';
+import { passagesField, type SearchedColumns } from './passages.ts';
 import type { ColumnValues, HiddenColumns, RecordRow } from './row.ts';
 import type { RecordChange, Rules } from './rules.ts';
 import type { AlsoSearched } from './search.ts';
@@ -110,6 +111,7 @@ export interface Kind<T extends KindTypes = KindTypes> {
   readonly defaultSort: T['sort'] | `-${T['sort']}`;
   readonly filters: T['filters'];
   readonly search: boolean;
+  readonly searchedColumns: SearchedColumns | undefined;
   readonly alsoSearched: AlsoSearched | undefined;
   readonly counted: boolean;
   readonly countedBy: readonly string[];
@@ -151,11 +153,17 @@ export const answerOf = <F extends Fields, const G extends Fields = Record<never
   return named(title, shape({ id: uuid(), ...own, ...fields, ...times }));
 };
 
-/** The shape of a record in lists; without some fields it has a name of its own: `KbArticleSummary`. */
-const itemOf = (answer: Shape, omitted: readonly PropertyKey[]): Shape => {
+/** The shape of a record in lists; if it differs from that of one alone, it has its own name: `KbArticleSummary`. */
+const itemOf = (
+  answer: Shape,
+  omitted: readonly PropertyKey[],
+  searched: SearchedColumns | undefined,
+): Shape => {
   const kept = Object.entries(answer.fields).filter(([name]) => !omitted.includes(name));
-  if (kept.length === Object.keys(answer.fields).length) return answer;
-  return named(`${answer.json.title}Summary`, shape(Object.fromEntries(kept)));
+  if (kept.length === Object.keys(answer.fields).length && !searched) return answer;
+  const fields = Object.fromEntries(kept);
+  const all = searched ? { ...fields, passages: passagesField(searched) } : fields;
+  return named(`${answer.json.title}Summary`, shape(all));
 };
 
 const allOf = (resource: RecordResource): Permissions => ({
@@ -193,11 +201,12 @@ export const kindsFor =
       computed: {},
       hidden: {},
       omittedFromLists,
-      item: itemOf(declaration.answer, omittedFromLists),
+      item: itemOf(declaration.answer, omittedFromLists, given.searchedColumns),
       inputOnly: [],
       jsonFields: {},
       maximum: undefined,
       search: false,
+      searchedColumns: undefined,
       alsoSearched: undefined,
       counted: declaration.maximum === undefined,
       countedBy: [],

@@ -7,6 +7,7 @@ import { type RecordChange, readHistory } from './history.ts';
 import type { Kind, KindTypes, RowContext, TenantCaller, TypesOf } from './kind.ts';
 import type { ListQuery, Narrowing } from './list-query.ts';
 import type { ListRequest, Page } from './listing.ts';
+import { findPassages } from './passages.ts';
 import { type ColumnValues, presenter } from './row.ts';
 import { createAccess, type TenantSource } from './scope.ts';
 import {
@@ -144,7 +145,7 @@ export const createRecords = <T extends KindTypes>(
   const present = presenter<Row, Answer>(kind);
   const presentItem = presenter<Row, Item>({ ...kind, answer: kind.item });
 
-  const { tenantFields, omittedFromLists } = kind;
+  const { table, tenantFields, omittedFromLists, searchedColumns } = kind;
   const batch = omittedFromLists.length > 0 ? BATCH_OF_LONG : BATCH;
 
   const shownAs = async <A extends Answer | Item>(
@@ -221,7 +222,11 @@ export const createRecords = <T extends KindTypes>(
           total: totalOf(query, caller),
           exactTotal: query.exact_total ?? false,
         });
-        return { ...listed, rows: await shownAs(caller, listed.rows, presentItem) };
+        const items = await shownAs(caller, listed.rows, presentItem);
+        if (!searchedColumns) return { ...listed, rows: items };
+        const found = await findPassages(db, table, searchedColumns, listed.rows, search.trim());
+        const rows = items.map((item, index) => ({ ...item, passages: found[index] }));
+        return { ...listed, rows };
       },
 
       async *batches(caller, query, limited) {

@@ -105,7 +105,7 @@ describe.each(kinds)('/%s', (kind) => {
     expect([text, html]).toEqual(['**Bold**', '<p><strong>Bold</strong></p>\n']);
     for (const query of ['', '?search=bold', '?language=en', `/${created.id}/translations`]) {
       const { body } = await get(`${path}${query}`).expect(200);
-      expect([query, body.data]).toEqual([query, [listed]]);
+      expect([query, body.data]).toEqual([query, [{ ...listed, passages: expect.any(Array) }]]);
     }
     expect((await get(`${path}/export?format=json`).expect(200)).body.data).toEqual([created]);
   });
@@ -118,6 +118,61 @@ describe.each(kinds)('/%s', (kind) => {
       expect(body.data.map((one: { id: string }) => one.id)).toEqual([id]);
     }
     expect((await get(`${path}?tag=${encodeURIComponent('Zöld')}`)).body.meta.total).toBe(1);
+  });
+});
+
+describe('The passages that a search found', () => {
+  /** The passages of the only hit, with the matches in brackets. */
+  const passagesOf = async (term: string): Promise<[field: string, text: string][]> => {
+    const { body } = await get(`${articles}?search=${encodeURIComponent(term)}`).expect(200);
+    expect(body.data).toHaveLength(1);
+    return body.data[0].passages.map(
+      ({ field, parts }: { field: string; parts: { text: string; is_match: boolean }[] }) => [
+        field,
+        parts.map(({ text, is_match }) => (is_match ? `[${text}]` : text)).join(''),
+      ],
+    );
+  };
+
+  test('are in the title, the summary, the tags and the text, whatever the case and accents', async () => {
+    await create(articles, {
+      title: 'Árvíztűrő TÜKÖRFÚRÓGÉP',
+      summary: 'Two lines\nof arvizturo text',
+      tags: ['zöld', 'az árvíztűrő'],
+      body: 'First\n\nNem **árvíz**tűrő, ÁRVÍZTŰRŐ tükör, Straße\n\n[őű](https://example.com)',
+    });
+    await create(articles, { title: 'Other' });
+    expect(await passagesOf('arvizturo')).toEqual([
+      ['title', '[Árvíztűrő] TÜKÖRFÚRÓGÉP'],
+      ['summary', 'of [arvizturo] text'],
+      ['tags', 'az [árvíztűrő]'],
+    ]);
+    expect(await passagesOf(' ÁRVÍZTŰRŐ tükör')).toEqual([
+      ['title', '[Árvíztűrő TÜKÖR]FÚRÓGÉP'],
+      ['body', 'Nem árvíztűrő, [ÁRVÍZTŰRŐ tükör], Straße'],
+    ]);
+    expect(await passagesOf('STRASSE')).toEqual([
+      ['body', 'Nem árvíztűrő, ÁRVÍZTŰRŐ tükör, [Straße]'],
+    ]);
+    expect(await passagesOf('Őű')).toEqual([['body', '[őű]']]);
+  });
+
+  test('are plain text: nothing in them is HTML of ours', async () => {
+    const evil = '<img src=x onerror=alert(1)>';
+    await create(articles, { title: evil, body: `\`${evil}\` & more` });
+    expect(await passagesOf('onerror')).toEqual([
+      ['title', '<img src=x [onerror]=alert(1)>'],
+      ['body', '<img src=x [onerror]=alert(1)> & more'],
+    ]);
+  });
+
+  test('of a text of one long line are around the match', async () => {
+    await create(articles, {
+      body: `${'Maß und '.repeat(9000)}Ende ${'und so weiter '.repeat(900)}`,
+    });
+    expect(await passagesOf('ENDE')).toEqual([
+      ['body', expect.stringMatching(/^und (Maß und ){5,10}\[Ende\]( und so weiter){8,}/)],
+    ]);
   });
 });
 
