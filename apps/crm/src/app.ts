@@ -50,7 +50,7 @@ import { xmlRoutes } from './features/public-reading/xml.routes.ts';
 import { settingsRoutes } from './features/settings/settings.routes.ts';
 import { pageRoutes } from './features/site-pages/pages.routes.ts';
 import { storageUsageRoutes } from './features/storage-usage/storage-usage.routes.ts';
-import { tagRoutes } from './features/tags/tags.routes.ts';
+import { contactTagRoutes, contentTagRoutes } from './features/tags/tags.routes.ts';
 import { taskRoutes } from './features/tasks/tasks.routes.ts';
 import { timeEntryRoutes } from './features/time-entries/time-entries.routes.ts';
 import { timelineRoutes } from './features/timelines/timelines.routes.ts';
@@ -137,6 +137,7 @@ const routesOf = (
     reading,
     sitemaps,
     tags,
+    contentTags,
     tasks,
     uploads,
     timeEntries,
@@ -222,7 +223,10 @@ const routesOf = (
     ...xmlRoutes(reading, sitemaps),
     ...publicPreviewRoutes(previews),
   },
-  Tags: under('/api/crm', tagRoutes(tags, exports)),
+  Tags: under('/api/crm', {
+    ...contactTagRoutes(tags, exports),
+    ...contentTagRoutes(contentTags, exports),
+  }),
   Webhooks: under('/api/crm', webhookRoutes(webhooks, exports)),
   System: under('/api/crm', {
     ...accountRoutes(messagingAccounts),

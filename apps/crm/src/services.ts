@@ -57,7 +57,8 @@ import { Sitemaps } from './features/public-reading/sitemap.ts';
 import { createSites } from './features/public-reading/sites.service.ts';
 import { page } from './features/site-pages/pages.kind.ts';
 import { createPages, type PageService } from './features/site-pages/pages.service.ts';
-import { createTags, type Tags } from './features/tags/tags.service.ts';
+import { contactTags, contentTags } from './features/tags/tag-families.ts';
+import { type ContactTags, type ContentTags, createTags } from './features/tags/tags.service.ts';
 import { createTasks, type Tasks } from './features/tasks/tasks.service.ts';
 import { type TimeEntries, timeEntry } from './features/time-entries/time-entries.kind.ts';
 import { createTimelines, type Timelines } from './features/timelines/timelines.service.ts';
@@ -95,7 +96,8 @@ export interface Services {
   /** What tenants have published. */
   readonly reading: Reading;
   readonly sitemaps: Sitemaps;
-  readonly tags: Tags;
+  readonly tags: ContactTags;
+  readonly contentTags: ContentTags;
   readonly tasks: Tasks;
   readonly timeEntries: TimeEntries;
   readonly timelines: Timelines;
@@ -188,7 +190,8 @@ export const createServices = (context: Context): Services => {
     previews: createPreviews({ database, files, access }),
     reading: createReading({ sites, files, publicUrl: config.publicUrl }),
     sitemaps: new Sitemaps(sites, config.publicUrl),
-    tags: createTags(database),
+    tags: createTags(database, contactTags),
+    contentTags: createTags(database, contentTags),
     tasks: createTasks(database, logger),
     timeEntries: createRecords(timeEntry, database),
     timelines: createTimelines(database),

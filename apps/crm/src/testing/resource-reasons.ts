@@ -54,6 +54,11 @@ const previews = {
   benchmark: notSeeded,
 };
 const contents = { seed: noContents, benchmark: notSeeded };
+const tags = {
+  history: 'A tag exists while records have it; their history shows it.',
+  events: 'A tag exists while records have it; the events are theirs.',
+  benchmark: 'It reads kept counts, as the totals of filtered lists that are measured.',
+};
 const log = 'It is a log of deliveries, written by CRM alone.';
 const noEndpoints = 'Endpoints would send requests to addresses that nobody has chosen.';
 
@@ -149,12 +154,8 @@ export const reasons: Reasons = {
     seed: 'Entries are about actions on contents, which the seed does not take.',
     benchmark: notSeeded,
   },
-  '/tags': {
-    history: 'A tag exists while records have it; their history shows it.',
-    events: 'A tag exists while records have it; the events are theirs.',
-    seed: view('tags of contacts and companies'),
-    benchmark: 'It reads kept counts, as the totals of filtered lists that are measured.',
-  },
+  '/tags': { ...tags, seed: view('tags of contacts and companies') },
+  '/content-tags': { ...tags, seed: view('tags of contents') },
   '/kb-articles': contents,
   '/kb-articles/{id}/translations': translations,
   '/kb-articles/{id}/revisions': revisions,

@@ -1,7 +1,7 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { type Filter, has } from '../../records/filters.ts';
 import { tag } from '../tags.schema.ts';
-import type { TaggedTable } from './tags.repository.ts';
+import type { TaggedTable } from './tag-families.ts';
 
 /** Filters a list by one tag. How many records have it is kept; see `keep_tag_counts`. */
 export const taggedWith = (table: TaggedTable): Filter<string, 'tags'> => ({

@@ -3,12 +3,10 @@ import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { exactly, offsetOf, type Page } from '../../records/listing.ts';
 import { type Cause, recordChanges } from '../../records/record-changes.ts';
+import type { TaggedTable } from './tag-families.ts';
 import type { TagPayload, TagQuery } from './tags.schema.ts';
 
-const { sql, raw, empty } = Prisma;
-
-/** The tables whose records have tags. */
-export type TaggedTable = 'contacts' | 'companies' | 'kb_articles' | 'blog_posts' | 'pages';
+const { sql, raw, join, empty } = Prisma;
 
 /** A change of one tag in all records of a table. */
 export interface TagReplacement {
@@ -19,13 +17,17 @@ export interface TagReplacement {
 }
 
 /** The counts of each tag; triggers maintain them, so that no record is read. */
-const counts = (db: TenantDb): Prisma.Sql => sql`
-  SELECT tag AS name, sum(count)::bigint AS count,
-    coalesce(sum(count) FILTER (WHERE table_name = 'contacts'), 0)::bigint AS contacts_count,
-    coalesce(sum(count) FILTER (WHERE table_name = 'companies'), 0)::bigint AS companies_count
+const counts = (db: TenantDb, tables: readonly TaggedTable[]): Prisma.Sql => {
+  const each = tables.map(
+    (table) => sql`
+      coalesce(sum(count) FILTER (WHERE table_name = ${table}), 0)::bigint AS ${raw(`${table}_count`)}`,
+  );
+  return sql`
+  SELECT tag AS name, sum(count)::bigint AS count, ${join(each)}
   FROM ${raw(db.readSchema)}.tag_counts
-  WHERE tenant_id = ${db.tenantId}::uuid AND table_name IN ('contacts', 'companies')
+  WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ANY(${tables})
   GROUP BY tag HAVING sum(count) > 0`;
+};
 
 const byName = sql`tenant_crm.search_key(name) COLLATE "C", name COLLATE "C"`;
 const byNameDescending = sql`tenant_crm.search_key(name) COLLATE "C" DESC, name COLLATE "C" DESC`;
@@ -46,32 +48,43 @@ const foundBy = (search: string): Prisma.Sql => {
 };
 
 /** One page of a tenant's tags, or the last page if the requested one is beyond the end. */
-export const listTags = async (
+export const listTags = async <T extends TaggedTable>(
   db: TenantDb,
+  tables: readonly T[],
   { page, per_page: perPage, sort, search = '' }: TagQuery,
-): Promise<Page<TagPayload>> => {
-  const rows = await db.read<TagPayload & { total: number; name: string | null }>(sql`
-    WITH found AS (SELECT * FROM (${counts(db)}) AS counted WHERE ${foundBy(search)}),
+): Promise<Page<TagPayload<T>>> => {
+  const rows = await db.read<TagPayload<T> & { total: number; name: string | null }>(sql`
+    WITH found AS (SELECT * FROM (${counts(db, tables)}) AS counted WHERE ${foundBy(search)}),
       counted AS (SELECT count(*)::int AS total FROM found)
     SELECT total, page.* FROM counted LEFT JOIN LATERAL (
       SELECT * FROM found ORDER BY ${orders[sort]} LIMIT ${perPage}
       OFFSET least(${offsetOf(page, perPage)}::bigint, greatest(total - 1, 0) / ${perPage} * ${perPage})
     ) AS page ON TRUE`);
   const total = rows[0]?.total ?? 0;
-  const tags = rows.flatMap(({ total: _total, ...tag }) => (tag.name === null ? [] : [tag]));
+  const tags = rows.flatMap(({ total: _total, ...tag }) =>
+    tag.name === null ? [] : [tag as unknown as TagPayload<T>],
+  );
   return exactly({ perPage }, { rows: tags, page: pageWithin({ page, perPage }, total), total });
 };
 
 /** All tags that a search finds, in the order of the list: each tag is counted for one page as well. */
-export const allTags = (db: TenantDb, search = ''): Promise<readonly TagPayload[]> =>
-  db.read<TagPayload>(sql`
-    SELECT * FROM (${counts(db)}) AS counted WHERE ${foundBy(search)} ORDER BY ${byName}`);
+export const allTags = <T extends TaggedTable>(
+  db: TenantDb,
+  tables: readonly T[],
+  search = '',
+): Promise<readonly TagPayload<T>[]> =>
+  db.read<TagPayload<T>>(sql`
+    SELECT * FROM (${counts(db, tables)}) AS counted WHERE ${foundBy(search)} ORDER BY ${byName}`);
 
 /** The number of live records with a tag. */
-export const countTagged = async (db: TenantDb, tag: string): Promise<number> => {
+export const countTagged = async (
+  db: TenantDb,
+  tables: readonly TaggedTable[],
+  tag: string,
+): Promise<number> => {
   const [counted] = await db.query<{ count: number }>(sql`
     SELECT coalesce(sum(count), 0)::bigint AS count FROM tenant_crm.tag_counts
-    WHERE tenant_id = ${db.tenantId}::uuid AND table_name IN ('contacts', 'companies') AND tag = ${tag}`);
+    WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ANY(${tables}) AND tag = ${tag}`);
   return counted?.count ?? 0;
 };
 

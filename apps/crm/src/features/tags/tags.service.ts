@@ -5,6 +5,7 @@ import { actorOf } from '../../records/actor.ts';
 import type { Page } from '../../records/listing.ts';
 import type { Cause } from '../../records/record-changes.ts';
 import type { LimitedRead } from '../../records/records.ts';
+import type { contactTags, contentTags, TagFamily, TaggedTable } from './tag-families.ts';
 import {
   allTags,
   countTagged,
@@ -23,24 +24,31 @@ export interface TagOptions {
   readonly timeLimitMs?: number;
 }
 
-/** The tags of a tenant's contacts and companies. */
-export interface Tags {
-  list(caller: Caller, query: TagQuery): Promise<Page<TagPayload>>;
+/** The tags of a tenant's records of several kinds. */
+export interface Tags<T extends TaggedTable> {
+  list(caller: Caller, query: TagQuery): Promise<Page<TagPayload<T>>>;
   /** All tags that the search finds, in batches; `limited` runs each read. */
   batches(
     caller: Caller,
     search: string | undefined,
     limited: LimitedRead,
-  ): AsyncIterable<readonly TagPayload[]>;
+  ): AsyncIterable<readonly TagPayload<T>[]>;
   /**
    * Renames a tag in all records, deleted ones included, or removes it if `name` is undefined. Each batch of
    * records is a transaction, and a request that is interrupted or runs out of time can be repeated. Throws 404
    * if no record has the tag.
    */
-  replace(caller: Caller, tag: string, name?: string): Promise<TagChangePayload>;
+  replace(caller: Caller, tag: string, name?: string): Promise<TagChangePayload<T>>;
 }
 
-export const createTags = (database: Database, { timeLimitMs = 20_000 }: TagOptions = {}): Tags => {
+export type ContactTags = Tags<(typeof contactTags.tables)[number]>;
+export type ContentTags = Tags<(typeof contentTags.tables)[number]>;
+
+export const createTags = <T extends TaggedTable>(
+  database: Database,
+  { tables }: Pick<TagFamily<T>, 'tables'>,
+  { timeLimitMs = 20_000 }: TagOptions = {},
+): Tags<T> => {
   /** Changes the records of one table in the order of their ids; `ended` tells whether it reached the last. */
   const replaceIn = async (
     db: TenantDb,
@@ -59,11 +67,16 @@ export const createTags = (database: Database, { timeLimitMs = 20_000 }: TagOpti
     return { changed, ended: false };
   };
 
+  const changeOf = (changed: ReadonlyMap<T, number>, isComplete: boolean): TagChangePayload<T> => {
+    const counts = tables.map((table) => [`${table}_count`, changed.get(table) ?? 0]);
+    return { ...Object.fromEntries(counts), is_complete: isComplete };
+  };
+
   return {
-    list: ({ tenantId }, query) => listTags(database.forTenant(tenantId), query),
+    list: ({ tenantId }, query) => listTags(database.forTenant(tenantId), tables, query),
 
     async *batches({ tenantId }, search, limited) {
-      yield await limited(() => allTags(database.forTenant(tenantId), search));
+      yield await limited(() => allTags(database.forTenant(tenantId), tables, search));
     },
 
     async replace(caller, tag, name) {
@@ -71,32 +84,27 @@ export const createTags = (database: Database, { timeLimitMs = 20_000 }: TagOpti
       const cause = { action: 'update', actor: actorOf(caller) };
       const end = performance.now() + timeLimitMs;
       const isInTime = (): boolean => performance.now() < end;
-      const existed = (await countTagged(db, tag)) > 0;
+      const existed = (await countTagged(db, tables, tag)) > 0;
       if (name === tag) {
         if (!existed) throw notFound('The tag');
-        return { contacts_count: 0, companies_count: 0, is_complete: true };
+        return changeOf(new Map(), true);
       }
-      const total = { contacts: 0, companies: 0 };
+      const changedIn = new Map<T, number>();
       let isComplete: boolean;
       // Another round, if records get the tag meanwhile.
       do {
         isComplete = true;
-        for (const table of ['contacts', 'companies'] as const) {
+        for (const table of tables) {
           const { changed, ended } = await replaceIn(db, { table, tag, name }, cause, isInTime);
-          total[table] += changed;
+          changedIn.set(table, (changedIn.get(table) ?? 0) + changed);
           isComplete &&= ended;
         }
-        isComplete &&= (await countTagged(db, tag)) === 0;
+        isComplete &&= (await countTagged(db, tables, tag)) === 0;
       } while (!isComplete && isInTime());
       // Another request may have changed all records meanwhile.
-      if (isComplete && !existed && total.contacts + total.companies === 0) {
-        throw notFound('The tag');
-      }
-      return {
-        contacts_count: total.contacts,
-        companies_count: total.companies,
-        is_complete: isComplete,
-      };
+      const isUnknown = !existed && [...changedIn.values()].every((changed) => changed === 0);
+      if (isComplete && isUnknown) throw notFound('The tag');
+      return changeOf(changedIn, isComplete);
     },
   };
 };

@@ -1,5 +1,6 @@
 import { callerIn, openDatabase } from '../../testing/records.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
+import { contactTags } from './tag-families.ts';
 import { createTags } from './tags.service.ts';
 
 const { crm, caller, get, post, put, remove } = tenantForEachTest();
@@ -148,10 +149,10 @@ test('A request that runs out of time is continued by the next one', async () =>
      SELECT gen_random_uuid(), $1, 'Ada', '{a,b}' FROM generate_series(1, 1700)`,
     [own.tenantId],
   );
-  const none = createTags(database, { timeLimitMs: 0 });
+  const none = createTags(database, contactTags, { timeLimitMs: 0 });
   const nothing = { contacts_count: 0, companies_count: 0, is_complete: false };
   expect(await none.replace(own, 'a', 'b')).toEqual(nothing);
-  const tags = createTags(database);
+  const tags = createTags(database, contactTags);
   const changed = { contacts_count: 1700, companies_count: 0, is_complete: true };
   // Two at once share the work and do not block each other.
   const both = await Promise.all([tags.replace(own, 'a', 'b'), tags.replace(own, 'a', 'b')]);
@@ -184,4 +185,54 @@ test('Companies have tags and are found by them', async () => {
   expect(replaced.body.data.tags).toEqual(['b', 'c']);
   const twice = await put(`/api/crm/companies/${id}/tags`, { tags: ['b', 'b'] }).expect(422);
   expect(Object.keys(twice.body.errors)[0]).toMatch(/^tags/);
+});
+
+describe('Tags of articles, posts and pages', () => {
+  const contentTags = '/api/crm/content-tags';
+  const content = async (kind: string, ...tags: string[]): Promise<string> =>
+    (await post(`/api/crm/${kind}`, { title: 'Hello', tags }).expect(201)).body.data.id;
+
+  test('are counted by kind, and renamed and deleted apart from those of contacts', async () => {
+    const article = await content('kb-articles', 'zöld', 'a');
+    const blogPost = await content('blog-posts', 'zöld');
+    await content('pages', 'b');
+    const person = await contact('zöld');
+    const of = (name: string, articles: number, posts: number, pages: number) => ({
+      name,
+      count: articles + posts + pages,
+      kb_articles_count: articles,
+      blog_posts_count: posts,
+      pages_count: pages,
+    });
+    const listed = await get(`${contentTags}?sort=-count`).expect(200);
+    expect(listed.body.data).toEqual([of('zöld', 1, 1, 0), of('a', 1, 0, 0), of('b', 0, 0, 1)]);
+    const exported = await get('/api/crm/content-tag-export?search=ZOL').expect(200);
+    expect(exported.headers['content-disposition']).toBe('attachment; filename="content_tags.csv"');
+    expect(exported.text).toContain('zöld,2,1,1,0');
+    await post(`/api/crm/blog-posts/${blogPost}/publish`).expect(200);
+    const zold = `${contentTags}/${encodeURIComponent('zöld')}`;
+    const renamed = await put(zold, { name: 'a' }).expect(200);
+    const none = { kb_articles_count: 0, blog_posts_count: 0, pages_count: 0, is_complete: true };
+    expect(renamed.body.data).toEqual({ ...none, kb_articles_count: 1, blog_posts_count: 1 });
+    expect(await tagsOf(`kb-articles/${article}`)).toEqual(['a']);
+    expect(await tagsOf(`contacts/${person}`)).toEqual(['zöld']);
+    expect((await get('/api/crm/blog-posts?tag=a')).body.data).toMatchObject([{ id: blogPost }]);
+    const [revision] = (await get(`/api/crm/blog-posts/${blogPost}/revisions`)).body.data;
+    expect(revision).toMatchObject({ changed_fields: ['tags'] });
+    const removed = await remove(`${contentTags}/b`).expect(200);
+    expect(removed.body.data).toEqual({ ...none, pages_count: 1 });
+    await remove(zold).expect(404);
+  });
+
+  test('are changed with the permissions to update and publish each of the kinds', async () => {
+    await content('pages', 'a');
+    for (const kind of ['kb_articles', 'blog.posts', 'pages']) {
+      await get(contentTags, caller({ lacking: [`${kind}.list`] })).expect(403);
+      for (const verb of ['update', 'publish']) {
+        const other = caller({ lacking: [`${kind}.${verb}`] });
+        await put(`${contentTags}/a`, { name: 'b' }, other).expect(403);
+        await remove(`${contentTags}/a`, other).expect(403);
+      }
+    }
+  });
 });
