@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { type Stack, startStack, throwawaySettings, until } from '@tessera/local-stack';
 import pg from 'pg';
+import { contentRelatedTables } from './contents.ts';
 import { recordKinds } from './records.ts';
 import { seededTables } from './seed.ts';
 import { sharedTables } from './shared-records.ts';
@@ -129,7 +130,11 @@ const forget = async (seed: number): Promise<void> => {
   for (const { id } of rows) {
     await identity.query('DELETE FROM identity.tenants WHERE id = $1', [id]);
     // Records before those that they refer to.
-    const tables = [...Object.values(recordKinds).map(({ table }) => table), ...sharedTables];
+    const tables = [
+      ...Object.values(recordKinds).map(({ table }) => table),
+      ...sharedTables,
+      ...contentRelatedTables,
+    ];
     for (const table of tables.reverse()) {
       await crm.query(`DELETE FROM tenant_crm.${table} WHERE tenant_id = $1`, [id]);
     }
@@ -285,6 +290,36 @@ describe('a seeded system', () => {
     expect(meta.total).toBeGreaterThan(0);
     const log = data.find(({ contact_id }) => contact_id !== null);
     expect((await list(token, `contacts/${log?.contact_id}`)).data).toHaveProperty('first_name');
+  });
+
+  test('has texts with translations, revisions, comments and votes, which CRM would not render otherwise', async () => {
+    const token = await signIn(ownersOf(first.output)[0] ?? '');
+    const published = await list(token, 'kb-articles?status=published');
+    expect(published.meta.total).toBeGreaterThan(5);
+    const [article] = published.data;
+    expect(article).toMatchObject({
+      comment_count: expect.any(Number),
+      helpful_count: expect.any(Number),
+    });
+    const at = `kb-articles/${article?.id}`;
+    expect((await list(token, `${at}/comments`)).data).toHaveLength(3);
+    expect((await list(token, `${at}/feedback`)).meta.total).toBe(4);
+    const { data: revisions } = await list(token, `${at}/revisions`);
+    expect(revisions).toMatchObject([{ changed_fields: ['body'] }, { version: 1 }]);
+    const activity = await list(token, `activity?resource_id=${article?.id}`);
+    expect(activity.data).toMatchObject([{ action: 'published' }]);
+    const translated = (await list(token, 'kb-articles?language=en')).data[0];
+    expect((await list(token, `kb-articles/${translated?.id}/translations`)).data).toHaveLength(2);
+    expect((await list(token, 'pages?in_root=true')).meta.total).toBe(7);
+    const one = (await list(token, at)).data as unknown as Record<string, unknown>;
+    const response = await fetch(`${stack.crm.url}/api/crm/kb-articles`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ title: one.title, body: one.body, language: 'sk' }),
+    });
+    const { data: again } = (await response.json()) as { data: object };
+    const { slug, body_html, word_count } = one;
+    expect(again).toMatchObject({ slug, body_html, word_count });
   });
 
   test('has channels, and messages of their participants', async () => {

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { type SeededTenant, seedAccounts } from './accounts.ts';
 import { chatTables, seedChat } from './chat.ts';
+import { contentRelatedTables, seedContents } from './contents.ts';
 import type { Progress } from './progress.ts';
 import { type KindName, recordKinds } from './records.ts';
 import { type RecordsOf, seedRecords, shareOf } from './seed-records.ts';
@@ -46,7 +47,9 @@ export const seed = async (
   const tables = kinds.map((name) => tableOf(name));
   await requireTables(databases.crm, 'crm', [
     'tenant_crm.record_counts',
-    ...[...chatTables, ...sharedTables].map((table) => `tenant_crm.${table}`),
+    ...[...chatTables, ...sharedTables, ...contentRelatedTables].map(
+      (table) => `tenant_crm.${table}`,
+    ),
     ...tables,
   ]);
   const tenants = await seedAccounts(databases.identity, options, progress);
@@ -60,6 +63,8 @@ export const seed = async (
   const channels = await seedChat(databases.crm, tenants.slice(0, options.tenants), options);
   if (channels > 0) progress.note(`${channels} channels of the chat were added.`);
   await seedSharedRecords(databases.crm, tenants.slice(0, options.tenants), options);
+  const texts = await seedContents(databases.crm, tenants.slice(0, options.tenants), options);
+  if (texts > 0) progress.note(`${texts} articles, posts and pages were added.`);
   return { tenants, records: added };
 };
 
@@ -69,6 +74,7 @@ export const seededTables: readonly string[] = [
   'custom_fields',
   ...chatTables,
   ...sharedTables,
+  ...contentRelatedTables,
 ];
 
 export const kindNames = Object.keys(recordKinds) as KindName[];

@@ -16,9 +16,31 @@ interface FirstPage {
   readonly parent?: readonly [table: string, column: string];
   /** The field that identifies a record below its parent. Default: `id`. */
   readonly key?: string;
+  /** The columns that a response needs. Default: all. */
+  readonly columns?: string;
+  /** Whether the table keeps deleted rows. Default: true unless there is a parent. */
+  readonly keepsDeleted?: boolean;
   /** Whether triggers keep the number of the rows. Default: true unless there is a parent. */
   readonly isCounted?: boolean;
 }
+
+const CONTENT =
+  'id, version, created_at, updated_at, title, slug, language, translation_group, summary, word_count, status, published_at, scheduled_at, author_ids, tags, cover_document_id, created_by';
+
+/** The kept number of rows that belong to an article. */
+const countOfArticle = (table: string, column: string): string => `
+  (SELECT coalesce(sum(count), 0)::int FROM tenant_crm.record_counts
+   WHERE table_name = '${table}' AND tenant_id = $1::uuid
+     AND scope_column = '${column}' AND scope_id = row.id) AS ${column}`;
+
+/** Articles, posts and pages without their texts. */
+const contents = (path: string, table: string, more: readonly string[] = []): FirstPage => ({
+  path,
+  table,
+  columns: [CONTENT, ...more].join(', '),
+  sort: '-created_at',
+  order: 'created_at DESC, id DESC',
+});
 
 const firstPages: readonly FirstPage[] = [
   {
@@ -100,6 +122,40 @@ const firstPages: readonly FirstPage[] = [
     sort: 'created_at',
     order: 'created_at, id',
   },
+  contents('/kb-articles', 'kb_articles', [
+    countOfArticle('kb_article_comments', 'visible_article_id'),
+    countOfArticle('kb_article_feedback', 'helpful_article_id'),
+    countOfArticle('kb_article_feedback', 'not_helpful_article_id'),
+  ]),
+  contents('/blog-posts', 'blog_posts'),
+  contents('/pages', 'pages', ['parent_id']),
+  {
+    path: '/kb-article-comments',
+    table: 'kb_article_comments',
+    sort: '-created_at',
+    order: 'created_at DESC, id DESC',
+  },
+  {
+    path: '/kb-articles/{id}/comments',
+    table: 'kb_article_comments',
+    parent: ['kb_articles', 'article_id'],
+    sort: 'created_at',
+    order: 'created_at, id',
+  },
+  {
+    path: '/kb-articles/{id}/feedback',
+    table: 'kb_article_feedback',
+    parent: ['kb_articles', 'article_id'],
+    sort: '-updated_at',
+    order: 'updated_at DESC, id DESC',
+  },
+  {
+    path: '/activity',
+    table: 'activities',
+    keepsDeleted: false,
+    sort: '-created_at',
+    order: 'created_at DESC, id DESC',
+  },
 ];
 
 /** A parent with rows in the table. */
@@ -118,8 +174,8 @@ const parentIn = async (
   return id;
 };
 
-/** Deleted rows are kept in these tables only. */
-const liveIn = ({ parent }: FirstPage): string => (parent ? '' : 'AND deleted_at IS NULL');
+const liveIn = ({ parent, keepsDeleted = !parent }: FirstPage): string =>
+  keepsDeleted ? 'AND deleted_at IS NULL' : '';
 
 const totalOf = ({ table, parent, isCounted = !parent }: FirstPage, condition: string): string =>
   isCounted
@@ -145,7 +201,7 @@ const samePage =
   };
 
 const caseOf = async (bench: ScaleBench, list: FirstPage): Promise<ListCase> => {
-  const { path, table, sort, order, parent } = list;
+  const { path, table, sort, order, parent, columns = 'row.*' } = list;
   const tenant = bench.large;
   const parentId = parent && (await parentIn(bench, list, parent[1], tenant));
   const condition = `tenant_id = $1::uuid ${parent ? `AND ${parent[1]} = $2::uuid` : ''} ${liveIn(list)}`;
@@ -155,7 +211,7 @@ const caseOf = async (bench: ScaleBench, list: FirstPage): Promise<ListCase> => 
     path: `${path.slice(1).replace('{id}', parentId ?? '')}?sort=${sort}`,
     statement: {
       text: `
-        SELECT ${totalOf(list, condition)} AS total, row.* FROM tenant_crm.${table} AS row
+        SELECT ${totalOf(list, condition)} AS total, ${columns} FROM tenant_crm.${table} AS row
         WHERE ${condition} ORDER BY ${order} LIMIT ${PER_PAGE}`,
       values: [tenant.tenantId, ...(parentId ? [parentId] : [])],
     },
