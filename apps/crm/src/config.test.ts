@@ -9,6 +9,7 @@ test('few settings are required', () => {
     host: '0.0.0.0',
     port: 4100,
     metricsPort: undefined,
+    workers: 1,
     logLevel: 'info',
     redis: { url: undefined, timeoutMs: 500 },
     database: {
@@ -50,6 +51,15 @@ test('an invalid network is refused and not quoted', () => {
   expect(() => readConfig(environment)).toThrow(
     'The configuration has an invalid network in OUTBOUND_ALLOWED_NETWORKS.',
   );
+});
+
+test('a read replica and several workers need Redis', () => {
+  const several = { ...needed, DATABASE_READ_URL: 'postgresql://replica/crm', WORKERS: '2' };
+  expect(() => readConfig(several)).toThrow(
+    'The configuration lacks REDIS_URL, which DATABASE_READ_URL needs with WORKERS above 1.',
+  );
+  expect(readConfig({ ...several, REDIS_URL: 'redis://localhost' }).workers).toBe(2);
+  expect(readConfig({ ...several, WORKERS: '1' }).workers).toBe(1);
 });
 
 test('the client at identity needs an id and a secret', () => {

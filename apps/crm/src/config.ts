@@ -108,6 +108,19 @@ const sealingKeys = (read: { SYSTEM_TOKENS: string[]; KEY_ENCRYPTION_KEYS?: stri
   return encryptionKeys(KEY_ENCRYPTION_KEYS);
 };
 
+/** Each process knows only its own writes, so without Redis another one could read an older state from the replica. */
+const requireSharedPositions = (read: {
+  DATABASE_READ_URL?: string;
+  REDIS_URL?: string;
+  WORKERS: number;
+}): void => {
+  if (read.WORKERS > 1 && read.DATABASE_READ_URL !== undefined && read.REDIS_URL === undefined) {
+    throw new Error(
+      'The configuration lacks REDIS_URL, which DATABASE_READ_URL needs with WORKERS above 1.',
+    );
+  }
+};
+
 /** Reads the configuration; throws one error that names all invalid variables. */
 export const readConfig = (environment: Environment) => {
   const fakeAuth = readFakeAuth(environment);
@@ -116,6 +129,7 @@ export const readConfig = (environment: Environment) => {
     ownVariables,
     isFake ? { ...environment, ...NO_IDENTITY } : environment,
   );
+  requireSharedPositions(read);
   const settings = serviceSettings(read);
   return {
     ...settings,

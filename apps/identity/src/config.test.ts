@@ -56,6 +56,9 @@ describe('the configuration', () => {
 
   test.each([
     ['DATABASE_URL', undefined],
+    ['WORKERS', '0'],
+    ['WORKERS', '-1'],
+    ['WORKERS', 'abc'],
     ['ISSUER', 'https://id.example/'],
     ['ISSUER', 'https://id.example/path'],
     ['KEY_ENCRYPTION_KEYS', `short:${Buffer.alloc(16).toString('base64')}`],

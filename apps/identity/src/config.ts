@@ -35,7 +35,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     issuer: read.ISSUER,
     keyEncryptionKeys: encryptionKeys(read.KEY_ENCRYPTION_KEYS),
     ...lifetimeSettings(read),
-    ...credentialSettings(read, { brandName: read.BRAND_NAME }),
+    ...credentialSettings(read, { brandName: read.BRAND_NAME, workers: read.WORKERS }),
     ...pageSettings(read, { issuer: read.ISSUER }),
     ...mailSettings(read),
     ...tenantSettings(read),

@@ -1,9 +1,12 @@
-import { runService } from '@tessera/http-kit';
-import { createApp } from './app.ts';
-import { readConfig } from './config.ts';
-import { createContext } from './context.ts';
+import { runService } from '@tessera/http-kit/service';
 
-await runService('identity', () => {
+// Imported where the service runs: the primary process of several workers needs little memory.
+await runService('identity', async () => {
+  const [{ createApp }, { readConfig }, { createContext }] = await Promise.all([
+    import('./app.ts'),
+    import('./config.ts'),
+    import('./context.ts'),
+  ]);
   const context = createContext(readConfig(process.env));
   return { context, app: createApp(context).app };
 });

@@ -54,6 +54,13 @@ export interface System {
   stop(): Promise<void>;
 }
 
+/** The value of a metric at a port; with several workers, the sum of theirs and of the primary process. */
+export const metricAt = async (port: number, name: string): Promise<number> => {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const values = text.matchAll(new RegExp(`^${name}(?:{[^}]*})? (\\S+)$`, 'gm'));
+  return [...values].reduce((sum, [, value]) => sum + Number(value), 0);
+};
+
 const makeContacts = async ({ postgres, system }: Stack, count: number): Promise<void> => {
   const pool = createPool(postgres.url('crm'), { applicationName: 'bench', statementTimeout: 0 });
   try {
@@ -97,12 +104,8 @@ export const startSystem = async (
         },
       },
     });
-  const metric = async (service: Service, name: string): Promise<number> => {
-    const response = await fetch(`http://127.0.0.1:${metricsPorts[service]}/metrics`);
-    const text = await response.text();
-    const found = text.split('\n').find((line) => line.startsWith(`${name} `));
-    return Number(found?.split(' ')[1]);
-  };
+  const metric = (service: Service, name: string): Promise<number> =>
+    metricAt(metricsPorts[service], name);
   const remove = async (): Promise<void> => {
     if (options.keep === undefined) await rm(directory, { recursive: true, force: true });
   };

@@ -1,12 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
 import express, { type Request, type RequestHandler, type Response } from 'express';
+import { hasBody } from './has-body.ts';
 import { HttpError } from './http-error.ts';
 import type { Binary } from './route.ts';
-
-/** Whether a request has a body. */
-export const hasBody = (req: IncomingMessage): boolean =>
-  req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 
 /** 400: the body is not JSON in UTF-8. */
 export const malformed = (cause: unknown): HttpError =>

@@ -1,33 +1,16 @@
-import {
-  type ClientRateLimitInfo,
-  MemoryStore,
-  type Options,
-  type Store,
-} from 'express-rate-limit';
+import cluster from 'node:cluster';
+import type { ClientRateLimitInfo, Options, Store } from 'express-rate-limit';
 import { Redis } from 'ioredis';
 import { RedisStore } from 'rate-limit-redis';
 import type { Logger } from './logs.ts';
+import { MemoryCounter } from './memory-counter.ts';
+import { primaryStore } from './workers/counters.ts';
 
 /** Where rate limits keep their counters. */
 export interface Counters {
   /** The counters of one limit; `prefix` separates its keys from those of other limits. */
   store(prefix: string): Store;
   stop(): Promise<void>;
-}
-
-/**
- * Counts in the memory of this replica, one request at a time. The library's store returns the same object for
- * every increment of a key, so that concurrent requests would all see the last count.
- */
-class MemoryCounter extends MemoryStore {
-  #turn: Promise<unknown> = Promise.resolve();
-
-  override increment(key: string): Promise<ClientRateLimitInfo> {
-    const counted = this.#turn.then(async () => ({ ...(await super.increment(key)) }));
-    // A failed increment must not make the following ones fail.
-    this.#turn = counted.catch(() => undefined);
-    return counted;
-  }
 }
 
 /**
@@ -90,6 +73,9 @@ export const memoryCounters: Counters = {
   stop: async () => undefined,
 };
 
+/** Counters in the primary process, shared by the workers of this replica. */
+const workerCounters: Counters = { store: primaryStore, stop: memoryCounters.stop };
+
 const redisCounters = (
   url: string,
   timeoutMs: number,
@@ -135,10 +121,15 @@ export interface RedisOptions {
   readonly timeoutMs: number;
 }
 
-/** Counters in Redis, shared by all replicas of the service (decision B4); in memory if no URL is given. */
+/**
+ * Counters in Redis, shared by all replicas of the service (decision B4); in the memory of this replica if no URL is
+ * given.
+ */
 export const createCounters = (
   { url, timeoutMs }: RedisOptions,
   service: string,
   logger: Logger,
-): Counters =>
-  url === undefined ? memoryCounters : redisCounters(url, timeoutMs, service, logger);
+): Counters => {
+  if (url !== undefined) return redisCounters(url, timeoutMs, service, logger);
+  return cluster.isWorker ? workerCounters : memoryCounters;
+};

@@ -131,6 +131,5 @@ export {
 export { crossOrigin, securityHeaders } from './security.ts';
 export { send } from './send.ts';
 export { type Listening, listen, PortInUseError } from './serve.ts';
-export { runService, type Service } from './service.ts';
 export { requests, serviceSettings, serviceUrl, serviceVariables } from './service-settings.ts';
 export { readSettings } from './settings.ts';

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { inRequestSpan, spanIds } from '@tessera/telemetry';
 import type { RequestHandler } from 'express';
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { workerNumber } from './workers/this-worker.ts';
 
 export type { Logger } from 'pino';
 
@@ -41,7 +42,7 @@ export const createLogger = (
   pino(
     {
       level,
-      base: { service },
+      base: workerNumber === undefined ? { service } : { service, worker: workerNumber },
       mixin: spanIds,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },

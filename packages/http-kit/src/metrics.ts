@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { RequestHandler } from 'express';
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { workerNumber } from './workers/this-worker.ts';
 
 export interface Metrics {
   readonly registry: Registry;
@@ -10,9 +11,25 @@ export interface Metrics {
   readonly server: Server;
 }
 
+/** A server of `GET /metrics`. */
+export const metricsServer = (contentType: string, read: () => Promise<string>): Server =>
+  createServer((req, res) => {
+    if (req.method !== 'GET' || req.url?.split('?', 1)[0] !== '/metrics') {
+      return void res.writeHead(404).end();
+    }
+    // A gauge may query a database that is unavailable: only this response fails, not the process.
+    read().then(
+      (text) => res.writeHead(200, { 'Content-Type': contentType }).end(text),
+      () => res.writeHead(500).end(),
+    );
+  });
+
 /** The metrics of the process and the duration of its requests, in a registry to which others can be added. */
 export const createMetrics = (): Metrics => {
   const registry = new Registry();
+  // As an instance of its own: the sum of counters would fall when a worker is replaced, which Prometheus takes for a
+  // restart of all.
+  if (workerNumber !== undefined) registry.setDefaultLabels({ worker: `${workerNumber}` });
   collectDefaultMetrics({ register: registry });
   const duration = new Histogram({
     name: 'http_server_request_duration_seconds',
@@ -34,15 +51,6 @@ export const createMetrics = (): Metrics => {
     });
     next();
   };
-  const server = createServer((req, res) => {
-    if (req.method !== 'GET' || req.url?.split('?', 1)[0] !== '/metrics') {
-      return void res.writeHead(404).end();
-    }
-    // A gauge may query a database that is unavailable: only this response fails, not the process.
-    registry.metrics().then(
-      (text) => res.writeHead(200, { 'Content-Type': registry.contentType }).end(text),
-      () => res.writeHead(500).end(),
-    );
-  });
+  const server = metricsServer(registry.contentType, () => registry.metrics());
   return { registry, observe, server };
 };

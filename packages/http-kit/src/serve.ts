@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
-import { hasBody } from './body.ts';
+import { hasBody } from './has-body.ts';
 import { exchangeFor, handleParserErrors, requestTimedOut } from './parser-errors.ts';
 
 declare module 'node:http' {

@@ -14,6 +14,7 @@ import {
   withRule,
 } from '@tessera/fields';
 import { kafkaSettings, kafkaVariables } from './kafka-settings.ts';
+import { readSettings } from './settings.ts';
 
 const AN_ORIGIN = 'an origin such as https://app.example.com';
 
@@ -50,6 +51,10 @@ export const serviceVariables = (standardPort: number) =>
       optional(port()),
       'Port of `/metrics`. Without it, metrics are not exposed.',
     ),
+    WORKERS: described(
+      withDefault(int(1, 64), 1),
+      'Number of processes that handle requests, each on one core at most. See docs/operations.md.',
+    ),
     DATABASE_URL: described(rawText(2000), 'Connection URL of PostgreSQL.'),
     DATABASE_POOLER: described(
       withDefault(bool(), false),
@@ -61,7 +66,7 @@ export const serviceVariables = (standardPort: number) =>
     ),
     DATABASE_POOL_SIZE: described(
       withDefault(int(1, 1000), 10),
-      'Maximum number of database connections.',
+      'Maximum number of database connections of each worker.',
     ),
     ...kafkaVariables,
     REDIS_URL: described(
@@ -86,14 +91,25 @@ export const serviceVariables = (standardPort: number) =>
     ),
   }) as const;
 
+const hostOf = ({ HOST, APP_ENV }: { HOST?: string; APP_ENV: string }): string =>
+  HOST ?? (APP_ENV === 'local' ? '127.0.0.1' : '0.0.0.0');
+
+/** The settings of the primary process, which starts the workers; the others concern only these. */
+export const primarySettings = (environment: Readonly<Record<string, string | undefined>>) => {
+  const { APP_ENV, HOST, METRICS_PORT, WORKERS } = serviceVariables(0);
+  const read = readSettings({ APP_ENV, HOST, METRICS_PORT, WORKERS }, environment);
+  return { workers: read.WORKERS, host: hostOf(read), metricsPort: read.METRICS_PORT };
+};
+
 /** The settings that result from these variables. */
 export const serviceSettings = (read: OutOf<ReturnType<typeof serviceVariables>>) => {
   const isLocal = read.APP_ENV === 'local';
   return {
     isLocal,
-    host: read.HOST ?? (isLocal ? '127.0.0.1' : '0.0.0.0'),
+    host: hostOf(read),
     port: read.PORT,
     metricsPort: read.METRICS_PORT,
+    workers: read.WORKERS,
     logLevel: read.LOG_LEVEL,
     database: {
       url: read.DATABASE_URL,

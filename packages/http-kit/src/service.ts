@@ -1,9 +1,13 @@
+import cluster from 'node:cluster';
 import type { RequestListener } from 'node:http';
 import { startTelemetry } from '@tessera/telemetry';
 import { createLogger, type Logger } from './logs.ts';
 import type { Metrics } from './metrics.ts';
 import { runProcess } from './process.ts';
 import { listen } from './serve.ts';
+import { primarySettings } from './service-settings.ts';
+import { runWorkers } from './workers/primary.ts';
+import { reportMetrics, tellPrimary } from './workers/worker.ts';
 
 /** What `runService` needs: the application and its long-lived dependencies. */
 export interface Service {
@@ -17,25 +21,53 @@ export interface Service {
   };
 }
 
-/**
- * Runs a service in this process: starts its dependencies, then listens for requests and, if a port is
- * configured, for metrics. On a signal it stops them in reverse order. See `runProcess` for exit codes.
- */
-export const runService = (name: 'identity' | 'crm', make: () => Service): Promise<void> =>
-  runProcess(createLogger(name, 'info'), async () => {
-    const stopTelemetry = await startTelemetry(name);
-    const { app, context } = make();
-    const { host, port, metricsPort } = context.config;
-    await context.start();
-    const servers = [await listen(app, { host, port, variable: `${name.toUpperCase()}_PORT` })];
+type Name = 'identity' | 'crm';
+
+/** Runs the service in this process, alone or as one of several workers; resolves with the function that stops it. */
+const runHere = async (name: Name, make: () => Promise<Service>): Promise<() => Promise<void>> => {
+  const stopTelemetry = await startTelemetry(name);
+  const { app, context } = await make();
+  const { host, port, metricsPort } = context.config;
+  await context.start();
+  const servers = [await listen(app, { host, port, variable: `${name.toUpperCase()}_PORT` })];
+  const url = servers[0]?.url ?? '';
+  if (cluster.isWorker) {
+    reportMetrics(context.metrics.registry);
+    tellPrimary({ type: 'ready', url });
+    context.logger.info({ pid: process.pid }, 'the worker is ready');
+  } else {
     if (metricsPort !== undefined) {
       const { server } = context.metrics;
       servers.push(await listen(server, { host, port: metricsPort, variable: 'METRICS_PORT' }));
     }
-    context.logger.info({ url: servers[0]?.url }, `${name} is ready`);
-    return async () => {
-      await Promise.all(servers.map((server) => server.stop()));
-      await context.stop();
-      await stopTelemetry();
-    };
+    context.logger.info({ url }, `${name} is ready`);
+  }
+  return async () => {
+    await Promise.all(servers.map((server) => server.stop()));
+    await context.stop();
+    await stopTelemetry();
+  };
+};
+
+/** The settings of the primary process; undefined if they are invalid, which the service itself reports with all others. */
+const readPrimarySettings = () => {
+  try {
+    return primarySettings(process.env);
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * Runs a service: starts its dependencies, then listens for requests and, if a port is configured, for metrics. On a
+ * signal it stops them in reverse order. See `runProcess` for exit codes. With `WORKERS` above 1, this process starts
+ * that many others, which run the service; only they call `make`.
+ */
+export const runService = (name: Name, make: () => Promise<Service>): Promise<void> => {
+  const logger = createLogger(name, 'info');
+  return runProcess(logger, async () => {
+    const settings = cluster.isWorker ? undefined : readPrimarySettings();
+    if (settings === undefined || settings.workers === 1) return runHere(name, make);
+    return runWorkers({ ...settings, name, logger });
   });
+};

@@ -36,8 +36,14 @@ export interface Stack {
   readonly system: LocalSystem;
   readonly identity: Application;
   readonly crm: Application;
-  /** Starts another replica of a service on a free port; it is stopped with the system. */
-  addReplica(of: 'identity' | 'crm'): Promise<Application>;
+  /**
+   * Starts another replica of a service on a free port, with additional environment variables; it is stopped with the
+   * system.
+   */
+  addReplica(
+    of: 'identity' | 'crm',
+    environment?: Readonly<Record<string, string>>,
+  ): Promise<Application>;
   readonly postgres: Postgres;
   /** The stand-in for deployment automation, unless the environment configures another. */
   readonly deploymentAutomation: DeploymentAutomationStandIn;
@@ -152,11 +158,16 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
       SYSTEM_TOKENS: systemToken,
     };
     const environments = { identity: identityEnvironment, crm: crmEnvironment };
-    const app = (name: 'identity' | 'crm', port: number, log: string) =>
+    const app = (
+      name: 'identity' | 'crm',
+      port: number,
+      log: string,
+      environment: Readonly<Record<string, string>> = {},
+    ) =>
       application({
         name,
         from,
-        environment: { ...environments[name], PORT: `${port}` },
+        environment: { ...environments[name], ...environment, PORT: `${port}` },
         url: `http://${HOST}:${port}`,
         log: path.join(logs, log),
       });
@@ -168,9 +179,9 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     });
     options.onStep?.('Starting identity and CRM, which migrate their databases first');
     await Promise.all([identity.start(), crm.start()]);
-    const addReplica: Stack['addReplica'] = async (of) => {
+    const addReplica: Stack['addReplica'] = async (of, environment) => {
       const port = await freePort();
-      const replica = app(of, port, `${of}-${port}.log`);
+      const replica = app(of, port, `${of}-${port}.log`, environment);
       stops.push({ step: `Stopping a replica of ${of}`, run: () => replica.stop() });
       await replica.start();
       return replica;

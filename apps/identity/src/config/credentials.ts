@@ -39,7 +39,7 @@ export const credentialVariables = {
 
 export const credentialSettings = (
   read: OutOf<typeof credentialVariables>,
-  { brandName }: { readonly brandName: string },
+  { brandName, workers }: { readonly brandName: string; readonly workers: number },
 ) => ({
   registrationEnabled: read.REGISTRATION_ENABLED,
   passwords: {
@@ -47,6 +47,7 @@ export const credentialSettings = (
     queueLimit: read.HASH_QUEUE_LIMIT,
     minLength: read.PASSWORD_MIN_LENGTH,
     brandName,
+    workers,
   },
   passwordHistory: read.PASSWORD_HISTORY,
   twoFactorIssuer: read.TWO_FACTOR_ISSUER,

@@ -29,6 +29,8 @@ export interface PasswordSettings {
   readonly minLength: number;
   /** The name of the service, which no password may contain. */
   readonly brandName: string;
+  /** The number of processes that share the cores. Default 1. */
+  readonly workers?: number;
 }
 
 /** A hash that matches no password; comparing with it takes as long as with a real one of that cost. */
@@ -51,8 +53,8 @@ export class Passwords {
   /** Operations waiting or running, by account. */
   readonly #ofAccounts: InFlight;
 
-  constructor({ cost, queueLimit, minLength, brandName }: PasswordSettings) {
-    const cores = availableParallelism();
+  constructor({ cost, queueLimit, minLength, brandName, workers = 1 }: PasswordSettings) {
+    const cores = Math.ceil(availableParallelism() / workers);
     this.#cost = cost;
     this.#minLength = minLength;
     this.#brandName = brandName;

@@ -10,12 +10,14 @@ import { memory, warmStart } from './process.ts';
 import { scaleScenarios } from './scale/index.ts';
 import { signInStorm, signIns } from './sign-in.ts';
 import { chatStreams } from './streams.ts';
+import { severalWorkers } from './workers.ts';
 
 /** In this order; scenarios that restart the system come last. */
 const scenarios: readonly Scenario[] = [
   grant,
   introspection,
   user,
+  severalWorkers,
   contactList,
   contactSearch,
   policyChange,

@@ -1,11 +1,13 @@
+import { createPool } from '@tessera/database-kit';
+import bcrypt from 'bcrypt';
 import { alternate, bearerVariants, CONNECTIONS } from '../comparison.ts';
 import type { Comparisons } from '../floors/bcrypt.ts';
 import { type Load, median, type Plan } from '../load/plan.ts';
 import { startProgram } from '../program.ts';
-import { type Bench, requireResponses, type Scenario } from '../scenario.ts';
+import { type Bench, type Result, requireResponses, type Scenario } from '../scenario.ts';
 
-/** Identity's own default. */
-const COST = 12;
+/** The last one is identity's own default. */
+const COSTS = [10, 11, 12] as const;
 const TARGET = 0.85;
 const ROUNDS = 3;
 const LOGINS_PER_ROUND = 48;
@@ -15,45 +17,79 @@ const MAX_SLOWDOWN = 10;
 /** Occasional requests to an idle service, to measure response time without queueing. */
 const CALM: Pick<Plan, 'connections' | 'rate'> = { connections: 8, rate: 100 };
 
-const signInPlan = ({ system }: Bench): Omit<Plan, 'connections'> => {
+const peopleOf = ({ system }: Bench) => {
   const { administrator, owner, viewer, person, other_owner } = system.stack.system;
-  return {
-    url: `${system.stack.identity.url}/api/auth/login`,
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    variants: [administrator, owner, viewer, person, other_owner].map(({ email, password }) => ({
-      body: JSON.stringify({ email, password }),
-    })),
-  };
+  return [administrator, owner, viewer, person, other_owner];
+};
+
+const signInPlan = (
+  bench: Bench,
+  identity = bench.system.stack.identity.url,
+): Omit<Plan, 'connections'> => ({
+  url: `${identity}/api/auth/login`,
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  variants: peopleOf(bench).map(({ email, password }) => ({
+    body: JSON.stringify({ email, password }),
+  })),
+});
+
+/** Stores the passwords at a cost. Identity itself only raises the cost of a stored password. */
+const storeAtCost = async (bench: Bench, cost: number): Promise<void> => {
+  const url = bench.system.stack.postgres.url('identity');
+  const pool = createPool(url, { applicationName: 'bench' });
+  try {
+    for (const { user_id, password } of peopleOf(bench)) {
+      const hash = await bcrypt.hash(password, cost);
+      await pool.query('UPDATE identity.users SET password_hash = $2 WHERE id = $1', [
+        user_id,
+        hash,
+      ]);
+    }
+  } finally {
+    await pool.end();
+  }
+};
+
+/** Compares sign-ins at a cost with bcrypt alone. */
+const signInsAt = async (bench: Bench, cost: number): Promise<Result> => {
+  const { smoke } = bench.options;
+  const { stack } = bench.system;
+  const amount = smoke ? CONNECTIONS : LOGINS_PER_ROUND;
+  const replica =
+    cost === COSTS.at(-1)
+      ? undefined
+      : await stack.addReplica('identity', { BCRYPT_COST: `${cost}`, METRICS_PORT: '' });
+  const floorProgram = startProgram('floors/bcrypt');
+  try {
+    await storeAtCost(bench, cost);
+    const plan: Plan = { ...signInPlan(bench, replica?.url), connections: CONNECTIONS, amount };
+    const subject = async (): Promise<Load> => {
+      const load = await bench.load.ask<Load>(plan);
+      requireResponses('password logins', load);
+      return load;
+    };
+    const floor = (): Promise<Load> =>
+      floorProgram.ask({ cost, amount, concurrency: CONNECTIONS } satisfies Comparisons);
+    const { ratio, ...loads } = await alternate(smoke ? 1 : ROUNDS, subject, floor);
+    return {
+      what: `password logins, bcrypt at cost ${cost}`,
+      ...loads,
+      ratio,
+      target: { text: `≥ ${TARGET}`, isMet: ratio >= TARGET },
+    };
+  } finally {
+    await floorProgram.stop();
+    await replica?.stop();
+  }
 };
 
 export const signIns: Scenario = {
   name: 'logins',
   run: async (bench) => {
-    const { smoke } = bench.options;
-    const amount = smoke ? CONNECTIONS : LOGINS_PER_ROUND;
-    const bcrypt = startProgram('floors/bcrypt');
-    try {
-      const subject = async (): Promise<Load> => {
-        const plan: Plan = { ...signInPlan(bench), connections: CONNECTIONS, amount };
-        const load = await bench.load.ask<Load>(plan);
-        requireResponses('password logins', load);
-        return load;
-      };
-      const floor = (): Promise<Load> =>
-        bcrypt.ask({ cost: COST, amount, concurrency: CONNECTIONS } satisfies Comparisons);
-      const { ratio, ...loads } = await alternate(smoke ? 1 : ROUNDS, subject, floor);
-      return [
-        {
-          what: `password logins, bcrypt at cost ${COST}`,
-          ...loads,
-          ratio,
-          target: { text: `≥ ${TARGET}`, isMet: ratio >= TARGET },
-        },
-      ];
-    } finally {
-      await bcrypt.stop();
-    }
+    const results: Result[] = [];
+    for (const cost of COSTS) results.push(await signInsAt(bench, cost));
+    return results;
   },
 };
 

@@ -2,11 +2,11 @@ import { Transform } from 'node:stream';
 import type { Request } from 'express';
 import {
   fileTooLarge,
-  hasBody,
   malformedUpload,
   unsupportedEncoding,
   unsupportedMediaType,
 } from '../body.ts';
+import { hasBody } from '../has-body.ts';
 import { HttpError, invalidField } from '../http-error.ts';
 import { takeOverBodyDeadline } from '../serve.ts';
 import { isOneOf, mediaTypeOf } from './content-type.ts';
