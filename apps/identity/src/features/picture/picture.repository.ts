@@ -6,7 +6,7 @@ import type { User } from '../../generated/prisma/client.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import { newSecret } from '../../security/secrets.ts';
 import { lockUser } from '../../users/users.ts';
-import type { PictureFiles } from './picture.image.ts';
+import type { PictureFiles } from './picture.files.ts';
 
 export class PictureRepository {
   readonly #database: Database;

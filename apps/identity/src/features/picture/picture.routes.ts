@@ -3,7 +3,8 @@ import { personOf } from '../../access/access.ts';
 import { route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
 import { Profile, presentProfile } from '../profile/profile.schema.ts';
-import { MAX_BYTES, pictureTypes, sizes } from './picture.image.ts';
+import { sizes } from './picture.files.ts';
+import { MAX_BYTES, pictureTypes } from './picture.image.ts';
 import type { PictureService } from './picture.service.ts';
 
 /** Cache lifetime in seconds; a URL never changes its picture. */

@@ -3,7 +3,8 @@ import { actorOf } from '../../activity/activity.ts';
 import type { User } from '../../generated/prisma/client.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
-import { type PictureFiles, pictureOf } from './picture.image.ts';
+import type { PictureFiles } from './picture.files.ts';
+import { pictureOf } from './picture.image.ts';
 import type { PictureRepository } from './picture.repository.ts';
 
 interface Dependencies {
