@@ -103,7 +103,11 @@ test('if the port is in use, it exits with 1 and a line that names the port and 
 });
 
 test('with an invalid configuration, it exits with 1, names every variable and shows no value', async () => {
-  const identity = await start({ ISSUER: 'not-a-url', KEY_ENCRYPTION_KEYS: 'hunter2', WORKERS: '0' });
+  const identity = await start({
+    ISSUER: 'not-a-url',
+    KEY_ENCRYPTION_KEYS: 'hunter2',
+    WORKERS: '0',
+  });
   expect(await identity.ended).toBe(1);
   for (const name of ['ISSUER', 'KEY_ENCRYPTION_KEYS', 'WORKERS']) {
     expect(identity.logs()).toContain(name);
