@@ -112,8 +112,11 @@ class PrimaryStore implements Store {
   }
 
   async #refill(key: string): Promise<void> {
-    this.#reserves.set(key, await this.#reserve(key));
-    this.#asking.delete(key);
+    try {
+      this.#reserves.set(key, await this.#reserve(key));
+    } finally {
+      this.#asking.delete(key);
+    }
   }
 
   async #reserve(key: string): Promise<Reserve> {

@@ -4,6 +4,9 @@ import { call } from './requests.ts';
 import { type RoundRobin, startRoundRobin } from './round-robin.ts';
 import { startTestStack, type TestStack } from './test-stack.ts';
 
+/** One replica of each service uses several cores: to clients, its workers are replicas as well. */
+const severalWorkers = { WORKERS: '2' };
+
 let identity: RoundRobin;
 let crm: RoundRobin;
 let following: { stop(): Promise<void> } | undefined;
@@ -20,8 +23,8 @@ beforeAll(async () => {
   replicas = [
     { proxy: identity, application: stack.identity },
     { proxy: crm, application: stack.crm },
-    { proxy: identity, application: await stack.addReplica('identity') },
-    { proxy: crm, application: await stack.addReplica('crm') },
+    { proxy: identity, application: await stack.addReplica('identity', severalWorkers) },
+    { proxy: crm, application: await stack.addReplica('crm', severalWorkers) },
   ];
   for (const { proxy, application } of replicas) proxy.add(application.url);
 }, 120_000);
