@@ -3,7 +3,7 @@ import type { TenantDb } from '../database.ts';
 import { requirePermission } from '../records/require-permission.ts';
 import type { CreationContext, RecordChange, RowContext, Rules } from '../records/rules.ts';
 import type { ContentLinks, ContentResource, ContentTable, ContentTypes } from './content-types.ts';
-import { renderMarkdown } from './markdown.ts';
+import { renderBody } from './rendering.ts';
 import { freeSlug, keepSlug, recordSlug, type SlugSpace } from './slugs.repository.ts';
 import { slugOf } from './slugs.ts';
 import { groupOf, isTranslated } from './translations.repository.ts';
@@ -63,7 +63,7 @@ const createContent = async (
   if (cover) await links.requireCover(db, caller, cover);
   const group = original === undefined ? id : await groupToJoin(db, kind, original, language);
   const author = caller.userUuid;
-  return Object.assign(renderMarkdown(input.body), {
+  return Object.assign(await renderBody(input.body), {
     language,
     translation_group: group,
     slug: await chooseSlug(db, kind, { table, language, id }, input),
@@ -102,7 +102,7 @@ const updateContent = async (
   if (cover && cover !== row.cover_document_id) await kind.links.requireCover(db, caller, cover);
   const isRendered = body !== undefined && body !== row.body;
   return Object.assign(
-    isRendered ? renderMarkdown(body) : {},
+    isRendered ? await renderBody(body) : {},
     await slugAfter(kind, change, context),
   );
 };

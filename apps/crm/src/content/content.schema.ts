@@ -19,13 +19,13 @@ import {
   withDefault,
 } from '@tessera/fields';
 import { publicationStatuses } from './published.ts';
+import { MAX_SLUG } from './slugs.ts';
 
 /** The states of an article, post or page; only the actions of publishing change them. */
 export const contentStatus = oneOf(...publicationStatuses);
 
 /** The longest body, in characters: about 16,000 words. */
 export const MAX_BODY = 100_000;
-export const MAX_SLUG = 100;
 
 export const slug = matching(
   /^[a-z0-9]+(-[a-z0-9]+)*$/,

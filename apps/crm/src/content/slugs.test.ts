@@ -1,5 +1,5 @@
-import { MAX_SLUG, slug as slugField } from './content.schema.ts';
-import { firstFree, slugOf, slugStem } from './slugs.ts';
+import { slug as slugField } from './content.schema.ts';
+import { firstFree, MAX_SLUG, slugOf, slugStem } from './slugs.ts';
 
 test.each([
   ['How to reset a password?', 'en', 'how-to-reset-a-password'],

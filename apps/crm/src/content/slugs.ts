@@ -1,5 +1,7 @@
 import anyAscii from 'any-ascii';
-import { MAX_SLUG } from './content.schema.ts';
+
+/** The length of the longest slug. */
+export const MAX_SLUG = 100;
 
 /** German writes these letters as two where it has only those of ASCII. */
 const GERMAN: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue' };

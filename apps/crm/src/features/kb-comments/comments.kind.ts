@@ -1,5 +1,4 @@
 import { bool, described, oneOf, uuid } from '@tessera/fields';
-import { renderMarkdown } from '../../content/markdown.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { equals, type Filter } from '../../records/filters.ts';
 import { declareKind } from '../../records/kind.ts';
@@ -63,7 +62,6 @@ export const comment = declareKind({
     const condition = readableComments(caller);
     return { ...(condition && { condition }), listCondition: listedComments(caller) };
   },
-  stored: ({ body }) => (body === undefined ? {} : { body_html: renderMarkdown(body).body_html }),
   rules: {
     create: (input, context) => prepareComment(input, context),
     update: (change, context) => editComment(change, context),

@@ -1,4 +1,5 @@
 import { HttpError, invalidField } from '@tessera/http-kit';
+import { renderBody } from '../../content/rendering.ts';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { requirePermission } from '../../records/require-permission.ts';
@@ -34,19 +35,20 @@ const statusOfText = async ({ caller, db }: Context): Promise<'visible' | 'pendi
 
 /** The columns of a new comment. A reply is in the thread of the comment that it replies to. */
 export const prepareComment = async (
-  { parent_id: parentId }: { readonly parent_id?: string | null },
+  { body, parent_id: parentId }: { readonly body: string; readonly parent_id?: string | null },
   context: Context & { readonly columns: { readonly article_id?: string } },
 ) => {
   const { caller, db, columns } = context;
   const author = authorOf(caller);
   const status = await statusOfText(context);
-  if (!parentId) return Object.assign({ status, thread_id: null }, author);
+  const { body_html } = await renderBody(body);
+  if (!parentId) return Object.assign({ body_html, status, thread_id: null }, author);
   const of = { articleId: columns.article_id ?? '', commentId: parentId };
   const thread = await findThread(db, of, readableComments(caller));
   if (thread === undefined) {
     throw invalidField('parent_id', 'parent_id must be the id of a comment of the article');
   }
-  return Object.assign({ status, thread_id: thread }, author);
+  return Object.assign({ body_html, status, thread_id: thread }, author);
 };
 
 /** Authors edit their comments. Where comments are moderated, a visible one waits for approval again. */
@@ -57,7 +59,8 @@ export const editComment = async ({ body }: { readonly body?: string }, context:
   }
   if (body === undefined) return {};
   const status = row.status === 'visible' ? await statusOfText(context) : row.status;
-  return { status, edited_at: new Date() };
+  const { body_html } = await renderBody(body);
+  return { body_html, status, edited_at: new Date() };
 };
 
 const requireModerator = ({ caller, row }: RowContext): void =>

@@ -1,0 +1,42 @@
+import { tenantForEachTest } from '../testing/tenant.ts';
+import { createBodyRenderer, renderBody } from './rendering.ts';
+
+const { get, post } = tenantForEachTest();
+
+test('Other requests are answered while a body is rendered; few bodies wait, and none for ever', async () => {
+  const renderer = createBodyRenderer({ program: './testing/endless-thread', deadlineMs: 4000 });
+  const refused: unknown[] = [];
+  const renderings = Array.from({ length: 12 }, (_, number) =>
+    renderer.render('x'.repeat(50_000)).catch((error) => {
+      expect(error).toMatchObject({ status: 503, headers: { 'Retry-After': '5' } });
+      refused.push(number);
+    }),
+  );
+  await get('/livez').expect(200);
+  // One is being rendered, and eight wait.
+  expect(refused).toEqual([9, 10, 11]);
+  await Promise.all(renderings);
+  expect(refused).toHaveLength(12);
+});
+
+test('The longest body is rendered like a short one', async () => {
+  const paragraph = '**Long** [text](https://example.com)\n\n';
+  const body = paragraph.repeat(2600);
+  const { body: created } = await post('/api/crm/kb-articles', { title: 'Long', body }).expect(201);
+  const [html] = created.data.body_html.split('\n');
+  expect(html).toBe(
+    '<p><strong>Long</strong> <a href="https://example.com" rel="noopener nofollow ugc">text</a></p>',
+  );
+  expect(created.data.word_count).toBe(5200);
+});
+
+test.each([
+  ['a short body', '<i>'.repeat(300)],
+  ['a long body', '<font>'.repeat(10_000)],
+])('%s that nests too many elements is a 422', async (_, body) => {
+  await expect(renderBody(body)).rejects.toMatchObject({ status: 422 });
+  const response = await post('/api/crm/blog-posts', { title: 'Deep', body }).expect(422);
+  expect(response.body.errors).toEqual({
+    body: ['body must not nest more than 200 HTML elements'],
+  });
+});

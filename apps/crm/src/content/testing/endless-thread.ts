@@ -1,0 +1,4 @@
+/** A rendering that never ends. */
+export default (): never => {
+  for (;;);
+};
