@@ -15,6 +15,7 @@ import {
   createResourceServer,
   type ResourceServer,
 } from '@tessera/resource-server';
+import { registerCaches, registerPools } from '@tessera/telemetry/metrics';
 import { createVault, type Vault } from '@tessera/vault';
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
@@ -111,7 +112,10 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     registry: metrics.registry,
     logger,
     progress: () => access.progress(),
+    isConnected: () => access.stream() === 'connected',
   });
+  registerPools(metrics.registry, database.pools);
+  registerCaches(metrics.registry, access.caches);
   const queue = new JobQueue({
     pool: database.pool,
     directUrl: config.database.directUrl,

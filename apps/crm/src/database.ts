@@ -25,6 +25,8 @@ export interface Database {
   transaction<T>(tenantId: string, work: (db: TenantDb) => Promise<T>): Promise<T>;
   /** For statements that concern no tenant or all of them. Connects with the first query. */
   readonly pool: Pool;
+  /** The pools by name: `primary`, and `replica` if there is a read replica. */
+  readonly pools: Readonly<Record<string, Pool>>;
   close(): Promise<void>;
 }
 
@@ -106,6 +108,7 @@ const openReplica = (primary: Pool, readUrl: string, options: DatabaseOptions, l
   const onFailure = (err: unknown): void =>
     logger.warn({ err }, 'the read replica is not used for some seconds');
   return {
+    pool,
     replica: new Replica({ primary, replica: pool, probes, positions, onFailure }),
     async close() {
       await positions.stop();
@@ -131,6 +134,7 @@ export const createDatabase = (options: DatabaseOptions, logger: Logger): Databa
   };
   return {
     pool,
+    pools: { primary: pool, ...(reading && { replica: reading.pool }) },
     forTenant,
     transaction: (tenantId, work) =>
       forTenant(tenantId).transaction((db) => transactions.run(db, () => work(db))),

@@ -9,6 +9,7 @@ import {
   type Logger,
   type Metrics,
 } from '@tessera/http-kit';
+import { readSometimes, registerCaches, registerOutbox, registerPools } from '@tessera/telemetry/metrics';
 import { createVault, type Vault } from '@tessera/vault';
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
@@ -22,6 +23,7 @@ import { startMail } from './mail/mail.ts';
 import { MailOutbox } from './mail/outbox.ts';
 import { runtimeNotice } from './oauth/oidc-provider.ts';
 import { Places } from './origin/places.ts';
+import { readBacklog } from './outbox/backlog.ts';
 import { startRelay } from './outbox/relay.ts';
 import { createServices, type Services } from './services.ts';
 import { KeyUses } from './tokens/key-uses.ts';
@@ -64,6 +66,8 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   const logger = overrides.logger ?? createLogger('identity', config.logLevel);
   const { pool, database } = createDatabase(config.database, logger);
   const counters = createCounters(config.redis, 'identity', logger);
+  const metrics = createMetrics();
+  const { registry } = metrics;
   const vault = createVault(config.keyEncryptionKeys);
   const keys = new SigningKeys(database, vault);
   const keyUses = new KeyUses({ pool, logger });
@@ -85,7 +89,18 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     background,
     places,
     totp: overrides.totp,
+    registry,
   });
+  registerPools(registry, { primary: pool });
+  registerCaches(registry, { tokens: services.authentication.cacheUse });
+  // Without a broker, events stay in the outbox on purpose.
+  if (config.kafkaBrokers.length > 0) {
+    const backlog = readSometimes(
+      () => readBacklog(pool),
+      (err) => logger.warn({ err }, 'the outbox could not be counted'),
+    );
+    registerOutbox(registry, ['kafka'], backlog);
+  }
   /** The background work; stopped in the reverse order. */
   const running: { stop(): Promise<void> }[] = [];
 
@@ -111,7 +126,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   return {
     config,
     logger,
-    metrics: createMetrics(),
+    metrics,
     pool,
     database,
     counters,

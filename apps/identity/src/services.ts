@@ -2,6 +2,7 @@ import type { BackgroundTasks } from '@tessera/background-work';
 import { type Counters, Exports, type Logger } from '@tessera/http-kit';
 import type { Vault } from '@tessera/vault';
 import type { Pool } from 'pg';
+import type { Registry } from 'prom-client';
 import type { Config } from './config.ts';
 import type { Database } from './database.ts';
 import { AccountDeletionRepository } from './features/account-deletion/account-deletion.repository.ts';
@@ -93,6 +94,8 @@ export interface Parts {
   readonly mail: MailOutbox;
   readonly background: BackgroundTasks;
   readonly totp: Totp | undefined;
+  /** Where the metrics go. */
+  readonly registry: Registry;
 }
 
 export type Services = ReturnType<typeof createServices>;
@@ -109,7 +112,7 @@ export const createServices = (parts: Parts) => {
   const attempts = createAttemptLimits(counters, config.limits);
   const clientAttempts = new ClientAttempts(counters, config.limits.clientFailures);
   const me = new MeService(new MeRepository(database));
-  const passwords = new Passwords(config.passwords);
+  const passwords = new Passwords(config.passwords, parts.registry);
   const devices = new DevicesService(
     new DevicesRepository(database),
     config.lifetimes.deviceTrust,

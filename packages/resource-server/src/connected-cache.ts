@@ -1,3 +1,4 @@
+import { type CacheReading, CacheUse } from '@tessera/telemetry/metrics';
 import { LRUCache } from 'lru-cache';
 import { CoherentFetches, type Predicate } from './coherent-fetches.ts';
 import type { IdentityResult } from './identity-client.ts';
@@ -32,6 +33,7 @@ export class ConnectedCache<T> {
   readonly #options: ConnectedCacheOptions<T>;
   readonly #entries: LRUCache<string, Entry<T>>;
   readonly #fetches = new CoherentFetches<T>();
+  readonly #use = new CacheUse(() => this.#entries.size);
 
   constructor(options: ConnectedCacheOptions<T>) {
     this.#options = options;
@@ -42,6 +44,10 @@ export class ConnectedCache<T> {
     });
   }
 
+  get use(): CacheReading {
+    return this.#use;
+  }
+
   /** The value of a key, from the cache or requested. `keyOf` is not called without events. */
   get(
     keyOf: () => string,
@@ -49,10 +55,15 @@ export class ConnectedCache<T> {
   ): IdentityResult<T> | Promise<IdentityResult<T>> {
     const { stream, clock } = this.#options;
     // Without events, a coalesced answer could be older than the request that waits for it.
-    if (stream() !== 'connected') return this.#fetches.fetch(request, () => true);
+    if (stream() !== 'connected') {
+      this.#use.note(false);
+      return this.#fetches.fetch(request, () => true);
+    }
     const key = keyOf();
     const entry = this.#entries.get(key);
-    if (entry && clock() < entry.expiresAt) return entry.answer;
+    const isHit = entry !== undefined && clock() < entry.expiresAt;
+    this.#use.note(isHit);
+    if (isHit) return entry.answer;
     return this.#fetches.coalesce(key, () =>
       this.#fetches.fetch(request, (value) => {
         this.#store(key, value);

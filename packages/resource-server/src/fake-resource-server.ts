@@ -43,6 +43,7 @@ export const createFakeResourceServer = <Permission extends string = string>(
     },
     stream: () => 'none',
     progress: () => new Map(),
+    caches: {},
     onEvent: () => undefined,
     canAskRights: true,
     async rightsOf(actor) {

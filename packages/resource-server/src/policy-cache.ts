@@ -1,4 +1,5 @@
 import type { Policies } from '@tessera/contracts';
+import { type CacheReading, CacheUse } from '@tessera/telemetry/metrics';
 import { LRUCache } from 'lru-cache';
 import { CoherentFetches } from './coherent-fetches.ts';
 import type { IdentityResult } from './identity-client.ts';
@@ -57,9 +58,14 @@ export class PolicyCache {
   /** The newest version of each tenant's policies that an event or an answer reported. */
   readonly #newestVersions = new LRUCache<string, number>({ max: CAPACITY });
   readonly #fetches = new CoherentFetches<PolicySet>();
+  readonly #use = new CacheUse(() => this.#entries.size);
 
   constructor(options: PolicyCacheOptions) {
     this.#options = options;
+  }
+
+  get use(): CacheReading {
+    return this.#use;
   }
 
   /** The rights of a caller, from the cache or from identity, which is asked with the caller's own token. */
@@ -68,7 +74,9 @@ export class PolicyCache {
     const key = keyOf(tenantId, userId);
     if (version !== null) this.#reportVersion(tenantId, version);
     const entry = this.#entries.get(key);
-    if (entry && this.#isCurrent(entry, version)) {
+    const isHit = entry !== undefined && this.#isCurrent(entry, version);
+    this.#use.note(isHit);
+    if (isHit) {
       return { outcome: 'answered', value: entry.rights };
     }
     // By token: a refusal of one token must not be the answer for another token of the same user.

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Principal } from '@tessera/contracts';
+import type { CacheReading } from '@tessera/telemetry/metrics';
 import type { Predicate } from './coherent-fetches.ts';
 import { ConnectedCache } from './connected-cache.ts';
 import type { IdentityResult } from './identity-client.ts';
@@ -54,6 +55,10 @@ export class PrincipalCache {
         return Math.min(clock() + lifetime, tokenExpiry);
       },
     });
+  }
+
+  get use(): CacheReading {
+    return this.#cache.use;
   }
 
   /** The caller who presented a token and named a tenant, from the cache or from identity. */

@@ -7,6 +7,7 @@ import {
   type TopicProgress,
 } from '@tessera/event-bus';
 import type { Gate, Logger } from '@tessera/http-kit';
+import type { CacheReading } from '@tessera/telemetry/metrics';
 import {
   type AbsentActor,
   AbsentPrincipals,
@@ -52,6 +53,8 @@ export interface ResourceServer<Permission extends string = string> {
   stream(): StreamState;
   /** The progress in each topic of identity's events; empty without a broker. */
   progress(): ReadonlyMap<string, TopicProgress>;
+  /** The caches of identity's answers, by name. */
+  readonly caches: Readonly<Record<string, CacheReading>>;
   /**
    * Calls `listener` with every event of identity, once the caches know it. As each replica gets each event, and gets
    * it again after a fault, what a listener does must be harmless if repeated (decision E3).
@@ -161,6 +164,11 @@ export const createResourceServer = <Permission extends string = string>(
     gate: createGate({ service, principals, policies, watches }),
     stream,
     progress: () => consumption?.progress() ?? new Map(),
+    caches: {
+      principals: principals.use,
+      policies: policies.use,
+      ...(absent.cache && { absent_principals: absent.cache.use }),
+    },
     onEvent: (listener) => void listeners.push(listener),
     canAskRights: identity.client !== undefined,
     rightsOf: (actor) => absent.rightsOf(actor) as Promise<CurrentRights<Permission>>,

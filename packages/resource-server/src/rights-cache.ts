@@ -1,4 +1,5 @@
 import { createPrincipal, type Principal, type PrincipalRights } from '@tessera/contracts';
+import type { CacheReading } from '@tessera/telemetry/metrics';
 import { callerFor, type GatedCaller } from './caller.ts';
 import type { Predicate } from './coherent-fetches.ts';
 import { ConnectedCache } from './connected-cache.ts';
@@ -50,6 +51,10 @@ export class RightsCache {
       sizeOf: ({ size }) => size + 1,
       expiryOf: ({ expiresAt }) => expiresAt,
     });
+  }
+
+  get use(): CacheReading {
+    return this.#cache.use;
   }
 
   /** The principal as a caller with its current rights; undefined if it cannot act in the tenant. */

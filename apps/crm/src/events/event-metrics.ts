@@ -1,5 +1,6 @@
 import type { TopicProgress } from '@tessera/event-bus';
 import type { Logger } from '@tessera/http-kit';
+import { type Backlog, readSometimes, registerOutbox } from '@tessera/telemetry/metrics';
 import type { Pool } from 'pg';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { sinks } from './outbox-reader.ts';
@@ -10,12 +11,8 @@ export interface EventMetricsSources {
   readonly logger: Logger;
   /** The progress in the topics that this replica consumes. */
   progress(): ReadonlyMap<string, TopicProgress>;
-}
-
-interface Backlog {
-  readonly sink: string;
-  readonly pending: number;
-  readonly age: number;
+  /** Whether this replica receives the events. */
+  isConnected(): boolean;
 }
 
 interface SetAside {
@@ -23,58 +20,29 @@ interface SetAside {
   readonly events: number;
 }
 
-/** How long one reading of the backlog is used, in milliseconds. */
-const FRESH_MS = 5000;
-
 /** Registers the metrics of the outbox and of the consumption of identity's events. */
 export const registerEventMetrics = (sources: EventMetricsSources): void => {
-  const { pool, registry, logger, progress } = sources;
-  let read: { readonly at: number; readonly rows: Promise<readonly Backlog[]> } | undefined;
-  const backlog = async (): Promise<readonly Backlog[]> => {
-    if (read === undefined || performance.now() - read.at > FRESH_MS) {
-      const rows = pool
-        .query<Backlog>(
-          `SELECT sink, pending::int, greatest(extract(epoch FROM now() - oldest), 0)::float8 AS age
-           FROM tenant_crm.outbox_backlog()`,
-        )
-        .then((result) => result.rows)
-        .catch((err: unknown) => {
-          logger.warn({ err }, 'the outbox could not be counted');
-          return [];
-        });
-      read = { at: performance.now(), rows };
-    }
-    return read.rows;
+  const { pool, registry, logger, progress, isConnected } = sources;
+  const readBacklog = async (): Promise<readonly Backlog[]> => {
+    const { rows } = await pool.query<Backlog>(
+      `SELECT sink, pending::int, greatest(extract(epoch FROM now() - oldest), 0)::float8 AS age
+       FROM tenant_crm.outbox_backlog()`,
+    );
+    return rows;
   };
-  const setAside = (): Promise<readonly SetAside[]> =>
-    pool
-      .query<SetAside>('SELECT sink, events::int FROM tenant_crm.outbox_set_aside()')
-      .then((result) => result.rows)
-      .catch((err: unknown) => {
-        logger.warn({ err }, 'the events that are set aside could not be counted');
-        return [];
-      });
-  const outboxGauge = (name: string, help: string, of: (one: Backlog) => number): void => {
-    new Gauge({
-      name,
-      help,
-      labelNames: ['sink'],
-      registers: [registry],
-      async collect() {
-        const rows = await backlog();
-        for (const sink of sinks) {
-          const one = rows.find((row) => row.sink === sink);
-          this.set({ sink }, one ? of(one) : 0);
-        }
-      },
-    });
+  const readSetAside = async (): Promise<readonly SetAside[]> => {
+    const { rows } = await pool.query<SetAside>(
+      'SELECT sink, events::int FROM tenant_crm.outbox_set_aside()',
+    );
+    return rows;
   };
-  outboxGauge('outbox_pending', 'Events that wait in the outbox, by sink.', (one) => one.pending);
-  outboxGauge(
-    'outbox_oldest_seconds',
-    'Age of the oldest event that waits in the outbox, by sink; 0 if none waits.',
-    (one) => one.age,
+  const backlog = readSometimes(readBacklog, (err) =>
+    logger.warn({ err }, 'the outbox could not be counted'),
   );
+  const setAside = readSometimes(readSetAside, (err) =>
+    logger.warn({ err }, 'the events that are set aside could not be counted'),
+  );
+  registerOutbox(registry, sinks, backlog);
 
   new Gauge({
     name: 'outbox_set_aside',
@@ -83,6 +51,8 @@ export const registerEventMetrics = (sources: EventMetricsSources): void => {
     registers: [registry],
     async collect() {
       const rows = await setAside();
+      this.reset();
+      if (rows === undefined) return;
       for (const sink of sinks) {
         this.set({ sink }, rows.find((row) => row.sink === sink)?.events ?? 0);
       }
@@ -115,6 +85,14 @@ export const registerEventMetrics = (sources: EventMetricsSources): void => {
     'Records that this replica could not parse and wrote to the dead letters, by topic.',
     (one) => one.rejected,
   );
+  new Gauge({
+    name: 'events_connected',
+    help: 'Whether this replica receives the events of identity (1) or not (0).',
+    registers: [registry],
+    collect() {
+      this.set(isConnected() ? 1 : 0);
+    },
+  });
   new Gauge({
     name: 'events_lag',
     help: 'Records of a topic that this replica had not read at its last batch.',

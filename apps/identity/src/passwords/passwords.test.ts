@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { Registry } from 'prom-client';
 import { Passwords } from './passwords.ts';
 
 const settings = { cost: 4, minLength: 12, brandName: 'Tessera' };
@@ -18,4 +19,26 @@ test('no account gets more than its share of the queue', async () => {
   expect(outcomes.filter((outcome) => outcome === 'overloaded')).toHaveLength(20);
   await expect(Promise.all(others)).resolves.toHaveLength(30);
   await expect(passwords.hash('192837', 'one')).resolves.toMatch(/^\$2b\$/);
+});
+
+test('The metrics of the queue show what runs, waits, is refused and how long it took', async () => {
+  const registry = new Registry();
+  const queueLimit = 4;
+  const cores = availableParallelism();
+  const passwords = new Passwords({ ...settings, cost: 8, queueLimit }, registry);
+  const sent = cores + queueLimit + 1;
+  const hashes = Array.from({ length: sent }, (_, i) => passwords.hash('192837', `account ${i}`));
+  const outcomes = Promise.allSettled(hashes);
+  // Checks begin to run in the next microtask.
+  await Promise.resolve();
+  const during = await registry.metrics();
+  expect(during).toContain(`\npassword_hash_running ${cores}\n`);
+  expect(during).toContain(`\npassword_hash_queue_length ${queueLimit}\n`);
+  expect(during).toContain(`\npassword_hash_queue_limit ${queueLimit}\n`);
+  expect(during).toContain('\npassword_hash_rejected_total 1\n');
+  expect((await outcomes).filter(({ status }) => status === 'rejected')).toHaveLength(1);
+  const after = await registry.metrics();
+  expect(after).toContain('\npassword_hash_queue_length 0\n');
+  expect(after).toContain(`\npassword_hash_wait_seconds_count ${sent - 1}\n`);
+  expect(after).toContain(`\npassword_hash_duration_seconds_count ${sent - 1}\n`);
 });

@@ -3,7 +3,9 @@ import type { FieldErrors } from '@tessera/fields';
 import { HttpError, InFlight, invalidField } from '@tessera/http-kit';
 import bcrypt from 'bcrypt';
 import pLimit, { type LimitFunction } from 'p-limit';
+import type { Registry } from 'prom-client';
 import { CommonPasswords } from './common-passwords.ts';
+import { type HashQueueMetrics, registerHashQueue } from './hash-queue-metrics.ts';
 import {
   brokenContent,
   brokenForm,
@@ -52,8 +54,12 @@ export class Passwords {
   readonly #run: LimitFunction;
   /** Operations waiting or running, by account. */
   readonly #ofAccounts: InFlight;
+  readonly #metrics: HashQueueMetrics | undefined;
 
-  constructor({ cost, queueLimit, minLength, brandName, workers = 1 }: PasswordSettings) {
+  constructor(
+    { cost, queueLimit, minLength, brandName, workers = 1 }: PasswordSettings,
+    registry?: Registry,
+  ) {
     const cores = Math.ceil(availableParallelism() / workers);
     this.#cost = cost;
     this.#minLength = minLength;
@@ -61,6 +67,13 @@ export class Passwords {
     this.#most = cores + queueLimit;
     this.#ofAccounts = new InFlight(Math.max(1, Math.floor(this.#most * SHARE)));
     this.#run = pLimit(cores);
+    this.#metrics =
+      registry &&
+      registerHashQueue(registry, {
+        waiting: () => this.#run.pendingCount,
+        running: () => this.#run.activeCount,
+        limit: queueLimit,
+      });
   }
 
   /** A message for each rule, except reuse, that a new password of this person breaks. */
@@ -135,11 +148,25 @@ export class Passwords {
 
   async #queued<T>(account: string, work: () => Promise<T>): Promise<T> {
     const isFull = this.#run.activeCount + this.#run.pendingCount >= this.#most;
-    if (isFull || !this.#ofAccounts.begin(account)) throw overloaded();
+    if (isFull || !this.#ofAccounts.begin(account)) {
+      this.#metrics?.rejected();
+      throw overloaded();
+    }
+    const queuedAt = performance.now();
     try {
-      return await this.#run(work);
+      return await this.#run(() => this.#measured(queuedAt, work));
     } finally {
       this.#ofAccounts.end(account);
+    }
+  }
+
+  async #measured<T>(queuedAt: number, work: () => Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    this.#metrics?.waited((startedAt - queuedAt) / 1000);
+    try {
+      return await work();
+    } finally {
+      this.#metrics?.ran((performance.now() - startedAt) / 1000);
     }
   }
 }

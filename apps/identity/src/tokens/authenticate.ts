@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { bearerToken, HttpError } from '@tessera/http-kit';
+import { CacheUse } from '@tessera/telemetry/metrics';
 import type { Request } from 'express';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
@@ -49,6 +50,7 @@ export class Authentication {
   readonly #issuer: string;
   /** Claims of verified tokens by SHA-256 of the token; valid as long as the key is. */
   readonly #verified = new LRUCache<string, Verified>({ max: VERIFIED_TOKENS });
+  readonly cacheUse = new CacheUse(() => this.#verified.size);
 
   constructor({ pool, keys, keyUses, sessionUses, issuer }: AuthenticationParts) {
     this.#pool = pool;
@@ -144,6 +146,7 @@ export class Authentication {
   async #genuine(token: string): Promise<Verified | undefined> {
     const digest = hash('sha256', token, 'base64');
     const known = this.#verified.get(digest);
+    this.cacheUse.note(known !== undefined);
     const kid = known?.kid ?? keyIdOf(token);
     const key = kid && (await this.#keys.find(kid));
     if (!key) return undefined;

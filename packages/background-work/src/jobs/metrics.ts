@@ -10,6 +10,13 @@ export interface JobCounts {
   readonly dead: number;
 }
 
+/** What is read for the gauges; undefined if it cannot be read now. */
+export interface JobReadings {
+  counts(): Promise<readonly JobCounts[] | undefined>;
+  /** Seconds since the oldest job that waits was due, by kind; 0 if none is due. */
+  overdue(): Promise<ReadonlyMap<string, number> | undefined>;
+}
+
 export type Outcome = 'done' | 'failed' | 'dead';
 
 export interface JobMetrics {
@@ -19,18 +26,31 @@ export interface JobMetrics {
 
 const STATES = ['waiting', 'running', 'dead'] as const;
 
-/** Registers metrics: the number of jobs by kind and state, and the duration of attempts by outcome. */
+/** Registers metrics: the number of jobs by kind and state, how late they are, and the duration of attempts by outcome. */
 export const createJobMetrics = (
   registry: Registry,
-  count: () => Promise<readonly JobCounts[]>,
+  { counts: readCounts, overdue }: JobReadings,
 ): JobMetrics => {
+  new Gauge({
+    name: 'jobs_overdue_seconds',
+    help: 'How long the oldest job has been due without running, by kind; 0 if none is due.',
+    labelNames: ['job'],
+    registers: [registry],
+    async collect() {
+      const seconds = await overdue();
+      this.reset();
+      for (const [job, one] of seconds ?? []) this.set({ job }, one);
+    },
+  });
   new Gauge({
     name: 'jobs',
     help: 'Jobs by kind and state (waiting, running, dead), counted every few seconds.',
     labelNames: ['job', 'state'],
     registers: [registry],
     async collect() {
-      for (const { job, ...counts } of await count()) {
+      const kinds = await readCounts();
+      this.reset();
+      for (const { job, ...counts } of kinds ?? []) {
         for (const state of STATES) this.set({ job, state }, counts[state]);
       }
     },

@@ -1,6 +1,7 @@
 import { type Out, type Shape, shape, validate } from '@tessera/fields';
 import type { Logger } from '@tessera/http-kit';
 import { currentTraceparent } from '@tessera/telemetry';
+import { readSometimes } from '@tessera/telemetry/metrics';
 import type { Pool } from 'pg';
 import { type JobWithMetadata, PgBoss, type QueueOptions } from 'pg-boss';
 import type { Registry } from 'prom-client';
@@ -96,7 +97,13 @@ export class JobQueue {
     this.#boss.on('error', (err) => logger.warn({ err }, 'the job queue failed and will retry'));
     this.#boss.on('warning', ({ message }) => logger.warn(`the job queue warns: ${message}`));
     this.dead = new DeadJobs(this.#boss, this.#jobs);
-    this.#metrics = registry && createJobMetrics(registry, () => this.counts());
+    const uncounted = (err: unknown) => logger.warn({ err }, 'the jobs could not be counted');
+    this.#metrics =
+      registry &&
+      createJobMetrics(registry, {
+        counts: readSometimes(() => this.counts(), uncounted),
+        overdue: readSometimes(() => this.#overdue(), uncounted),
+      });
   }
 
   /** Adds a kind of job. Each feature registers its own kinds before `start`. */
@@ -167,6 +174,22 @@ export class JobQueue {
       running: byName.get(job)?.activeCount ?? 0,
       dead: byName.get(deadQueue(job))?.queuedCount ?? 0,
     }));
+  }
+
+  /** Seconds since the oldest job that waits was due, by kind. */
+  async #overdue(): Promise<ReadonlyMap<string, number>> {
+    const { pool, schema } = this.#options;
+    const names = [...this.#jobs.keys()];
+    const { rows } = await pool.query<{ name: string; seconds: number }>(
+      `SELECT name, coalesce(extract(epoch FROM now() - (
+         SELECT min(start_after) FROM ${schema}.job
+         WHERE job.name = kind.name AND state < 'active' AND NOT blocked
+           AND start_after <= now()
+       )), 0)::float8 AS seconds
+       FROM unnest($1::text[]) AS kind (name)`,
+      [names],
+    );
+    return new Map(rows.map(({ name, seconds }) => [name, seconds]));
   }
 
   async #createQueue({ name, options }: Job): Promise<void> {

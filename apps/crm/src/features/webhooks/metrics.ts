@@ -1,3 +1,4 @@
+import type { Read } from '@tessera/telemetry/metrics';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Outcome } from './attempts.repository.ts';
 
@@ -12,7 +13,7 @@ const RESULTS = { succeeded: 'succeeded', pending: 'will_retry', failed: 'failed
 /** Registers the metrics; `oldest` returns the age of the oldest unfinished delivery, in seconds. */
 export const createWebhookMetrics = (
   registry: Registry,
-  oldest: () => Promise<number>,
+  oldest: Read<number>,
 ): WebhookMetrics => {
   const attempts = new Counter({
     name: 'webhook_attempts_total',
@@ -32,7 +33,9 @@ export const createWebhookMetrics = (
     help: 'Age of the oldest webhook delivery that has neither succeeded nor failed for good.',
     registers: [registry],
     async collect() {
-      this.set(await oldest());
+      const age = await oldest();
+      if (age === undefined) this.remove();
+      else this.set(age);
     },
   });
   return {

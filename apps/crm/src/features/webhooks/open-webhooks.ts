@@ -3,6 +3,7 @@ import type { JobQueue } from '@tessera/background-work/jobs';
 import type { Logger } from '@tessera/http-kit';
 import type { ResourceServer } from '@tessera/resource-server';
 import type { Vault } from '@tessera/vault';
+import { readSometimes } from '@tessera/telemetry/metrics';
 import type { Registry } from 'prom-client';
 import type { ActiveTenants } from '../../absent-callers/active-tenants.ts';
 import type { Config } from '../../config.ts';
@@ -44,6 +45,10 @@ export const openWebhooks = (context: WebhookContext): Webhooks => {
   const secrets = createEndpointSecrets(vault);
   const wake = createWake(jobs);
   const bulk = createBulkChanges(jobs);
+  const oldest = readSometimes(
+    () => oldestDelivery(database),
+    (err) => logger.warn({ err }, 'the age of webhook deliveries could not be read'),
+  );
   for (const handler of bulkHandlers({ database, jobs, wake })) jobs.register(handler);
   jobs.register(
     deliveryHandler({
@@ -55,7 +60,7 @@ export const openWebhooks = (context: WebhookContext): Webhooks => {
       logger,
       isActive: async (tenantId) =>
         !access.canAskRights || (await activeTenants.slugOf(tenantId)) !== undefined,
-      metrics: createWebhookMetrics(metrics.registry, () => oldestDelivery(database)),
+      metrics: createWebhookMetrics(metrics.registry, oldest),
       announceDisabled: createAnnouncement(jobs),
     }),
   );
