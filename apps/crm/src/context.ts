@@ -112,7 +112,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     registry: metrics.registry,
     logger,
     progress: () => access.progress(),
-    isConnected: () => access.stream() === 'connected',
+    stream: () => access.stream(),
   });
   registerPools(metrics.registry, database.pools);
   registerCaches(metrics.registry, access.caches);

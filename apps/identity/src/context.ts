@@ -9,7 +9,12 @@ import {
   type Logger,
   type Metrics,
 } from '@tessera/http-kit';
-import { readSometimes, registerCaches, registerOutbox, registerPools } from '@tessera/telemetry/metrics';
+import {
+  readSometimes,
+  registerCaches,
+  registerOutbox,
+  registerPools,
+} from '@tessera/telemetry/metrics';
 import { createVault, type Vault } from '@tessera/vault';
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';

@@ -1,5 +1,6 @@
 import type { TopicProgress } from '@tessera/event-bus';
 import type { Logger } from '@tessera/http-kit';
+import type { ResourceServer } from '@tessera/resource-server';
 import { type Backlog, readSometimes, registerOutbox } from '@tessera/telemetry/metrics';
 import type { Pool } from 'pg';
 import { Counter, Gauge, type Registry } from 'prom-client';
@@ -11,8 +12,8 @@ export interface EventMetricsSources {
   readonly logger: Logger;
   /** The progress in the topics that this replica consumes. */
   progress(): ReadonlyMap<string, TopicProgress>;
-  /** Whether this replica receives the events. */
-  isConnected(): boolean;
+  /** The state of the connection to identity's events. */
+  stream(): ReturnType<ResourceServer['stream']>;
 }
 
 interface SetAside {
@@ -22,7 +23,7 @@ interface SetAside {
 
 /** Registers the metrics of the outbox and of the consumption of identity's events. */
 export const registerEventMetrics = (sources: EventMetricsSources): void => {
-  const { pool, registry, logger, progress, isConnected } = sources;
+  const { pool, registry, logger, progress, stream } = sources;
   const readBacklog = async (): Promise<readonly Backlog[]> => {
     const { rows } = await pool.query<Backlog>(
       `SELECT sink, pending::int, greatest(extract(epoch FROM now() - oldest), 0)::float8 AS age
@@ -87,10 +88,12 @@ export const registerEventMetrics = (sources: EventMetricsSources): void => {
   );
   new Gauge({
     name: 'events_connected',
-    help: 'Whether this replica receives the events of identity (1) or not (0).',
+    help: 'Whether this replica receives the events of identity (1) or not (0); absent without a broker.',
     registers: [registry],
     collect() {
-      this.set(isConnected() ? 1 : 0);
+      const state = stream();
+      if (state === 'none') this.remove();
+      else this.set(state === 'connected' ? 1 : 0);
     },
   });
   new Gauge({

@@ -11,16 +11,15 @@ export interface WebhookMetrics {
 const RESULTS = { succeeded: 'succeeded', pending: 'will_retry', failed: 'failed' } as const;
 
 /** Registers the metrics; `oldest` returns the age of the oldest unfinished delivery, in seconds. */
-export const createWebhookMetrics = (
-  registry: Registry,
-  oldest: Read<number>,
-): WebhookMetrics => {
+export const createWebhookMetrics = (registry: Registry, oldest: Read<number>): WebhookMetrics => {
   const attempts = new Counter({
     name: 'webhook_attempts_total',
     help: 'Attempts of webhook deliveries by result (succeeded, will_retry, failed).',
     labelNames: ['result'],
     registers: [registry],
   });
+  // From 0 on, so that the first one of a kind is an increase.
+  for (const result of Object.values(RESULTS)) attempts.inc({ result }, 0);
   const duration = new Histogram({
     name: 'webhook_attempt_duration_seconds',
     help: 'Duration of webhook requests by result.',
