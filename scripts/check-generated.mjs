@@ -12,6 +12,7 @@ const generated = [
   'packages/crm-client/src',
   'packages/deployment-automation-client/src',
   'packages/identity-client/src',
+  'infra/observability/dashboards',
 ];
 
 const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' });

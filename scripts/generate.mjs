@@ -1,5 +1,5 @@
 // `npm run generate`: generates all committed files: OpenAPI documents from the routes, the AsyncAPI documents
-// from the contracts, and clients from the OpenAPI documents.
+// from the contracts, Grafana dashboards, and clients from the OpenAPI documents.
 import { bootstrap, run } from './bootstrap.mjs';
 
 bootstrap();

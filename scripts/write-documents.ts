@@ -6,6 +6,7 @@ import { variables as identityVariables } from '../apps/identity/src/config.ts';
 import * as identity from '../apps/identity/src/document.ts';
 import { asyncapiDocument, crmAsyncapiDocument } from '../packages/contracts/src/index.ts';
 import type { Fields } from '../packages/fields/src/index.ts';
+import { dashboards } from '../packages/observability/src/index.ts';
 
 const write = (path: string, text: string): void => {
   writeFileSync(new URL(`../${path}`, import.meta.url), text);
@@ -27,6 +28,9 @@ const settings = (name: string, variables: Fields): string => {
   return `## ${name}\n\n| variable | default | meaning |\n| --- | --- | --- |\n${rows.join('\n')}\n`;
 };
 
+for (const [name, model] of Object.entries(dashboards())) {
+  writeJson(`infra/observability/dashboards/${name}`, model);
+}
 writeJson('apps/identity/openapi.json', identity.document());
 writeJson('apps/crm/openapi.json', crm.document());
 writeJson('packages/contracts/asyncapi.json', asyncapiDocument());

@@ -83,6 +83,8 @@ export const fileScanHandler = ({
     labelNames: ['result'],
     registers: [registry],
   });
+  // From 0 on, so that the first one of a kind is an increase.
+  for (const result of ['clean', 'infected', 'unscannable']) scans.inc({ result }, 0);
 
   const scan = async (db: TenantDb, id: string, signal: AbortSignal): Promise<Finding> => {
     if (!scanner) return { status: 'not_scanned', finding: null };

@@ -82,10 +82,11 @@ export const startFileSweep = (
   const { database, logger } = dependencies;
   const found = new Gauge({
     name: 'file_sweep_found',
-    help: 'What the last sweep of this replica found: orphans (deleted), missing (or damaged) files.',
+    help: 'What the last sweep of this replica found: orphans (deleted), missing (or damaged) files. 0 before the first one.',
     labelNames: ['kind'],
     registers: [registry],
   });
+  for (const kind of ['orphan', 'missing']) found.set({ kind }, 0);
   return startPeriodicWork({
     everyMs: EVERY_MS,
     logger,

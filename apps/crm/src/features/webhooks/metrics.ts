@@ -18,8 +18,6 @@ export const createWebhookMetrics = (registry: Registry, oldest: Read<number>): 
     labelNames: ['result'],
     registers: [registry],
   });
-  // From 0 on, so that the first one of a kind is an increase.
-  for (const result of Object.values(RESULTS)) attempts.inc({ result }, 0);
   const duration = new Histogram({
     name: 'webhook_attempt_duration_seconds',
     help: 'Duration of webhook requests by result.',
@@ -27,6 +25,11 @@ export const createWebhookMetrics = (registry: Registry, oldest: Read<number>): 
     buckets: [0.05, 0.25, 1, 5, 15],
     registers: [registry],
   });
+  // From 0 on, so that the first one of a kind is an increase.
+  for (const result of Object.values(RESULTS)) {
+    attempts.inc({ result }, 0);
+    duration.zero({ result });
+  }
   new Gauge({
     name: 'webhook_oldest_delivery_seconds',
     help: 'Age of the oldest webhook delivery that has neither succeeded nor failed for good.',
