@@ -2,10 +2,10 @@
 // Security Standard "restricted", contains no secrets, and sets variables that the services have.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { root } from './bootstrap.mjs';
+import { goProgram } from './go-program.mjs';
 import { manifestFaults } from './kubernetes-manifests.mjs';
 
 const folder = join(root, 'infra', 'kubernetes');
@@ -18,16 +18,7 @@ const command = (name, args, options = {}) =>
 /** The path of kustomize: that of this machine, or one that Go builds once. */
 const kustomize = () => {
   if (command('kustomize', ['version']).status === 0) return 'kustomize';
-  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
-  const directory = join(cache, 'tessera', `kustomize-${KUSTOMIZE}`);
-  const path = join(directory, 'kustomize');
-  if (command(path, ['version']).status === 0) return path;
-  const module = `sigs.k8s.io/kustomize/kustomize/v5@${KUSTOMIZE}`;
-  const { status, stderr, error } = command('go', ['install', module], {
-    env: { ...process.env, GOBIN: directory },
-  });
-  if (status === 0) return path;
-  throw new Error(`kustomize is missing, and Go cannot build it: ${stderr || error?.message}`);
+  return goProgram('sigs.k8s.io/kustomize/kustomize/v5', KUSTOMIZE);
 };
 
 /** The objects of an overlay. */

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { root } from './bootstrap.mjs';
 import { alertRules } from './check-alerts.mjs';
 import { benchRuns } from './check-bench.mjs';
+import { compatible } from './check-compatibility.mjs';
 import { documents } from './check-documents.mjs';
 import { fakeAuthentication } from './check-fake-auth.mjs';
 import { fresh } from './check-generated.mjs';
@@ -84,6 +85,7 @@ for (const app of ['identity', 'crm']) {
 }
 await check('no new migration locks a large table', migrationLocks);
 await check('the documents are valid OpenAPI and AsyncAPI', documents);
+await check('no interface breaks clients of the last release', compatible);
 await check('every benchmark runs and is answered 2xx', benchRuns);
 await check('the README can be followed', tour);
 await check('the containers do what the README says', () => node('infra/verify-containers.mjs'));
