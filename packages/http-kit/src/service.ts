@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import type { RequestListener } from 'node:http';
-import { startTelemetry } from '@tessera/telemetry';
+import { startMetricExport, startTelemetry } from '@tessera/telemetry';
 import { createLogger, type Logger } from './logs.ts';
 import type { Metrics } from './metrics.ts';
 import { runProcess } from './process.ts';
@@ -28,6 +28,7 @@ const runHere = async (name: Name, make: () => Promise<Service>): Promise<() => 
   const stopTelemetry = await startTelemetry(name);
   const { app, context } = await make();
   const { host, port, metricsPort } = context.config;
+  const stopMetricExport = await startMetricExport(name, context.metrics.registry);
   await context.start();
   const servers = [await listen(app, { host, port, variable: `${name.toUpperCase()}_PORT` })];
   const url = servers[0]?.url ?? '';
@@ -44,6 +45,7 @@ const runHere = async (name: Name, make: () => Promise<Service>): Promise<() => 
   }
   return async () => {
     await Promise.all(servers.map((server) => server.stop()));
+    await stopMetricExport();
     await context.stop();
     await stopTelemetry();
   };

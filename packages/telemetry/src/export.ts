@@ -1,26 +1,31 @@
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+import {
+  BatchSpanProcessor,
+  NodeTracerProvider,
+  type SpanExporter,
+} from '@opentelemetry/sdk-trace-node';
+import type { Protocol } from './protocol.ts';
+import { flushed, resourceOf } from './resource.ts';
 
-/** Shorter than the limit for the stop of a process, so that a receiver that hangs does not turn it into a failure. */
-const FLUSH_LIMIT_MS = 3000;
+const exporterOf = async (protocol: Protocol): Promise<SpanExporter> => {
+  const { OTLPTraceExporter } = await (protocol === 'http/json'
+    ? import('@opentelemetry/exporter-trace-otlp-http')
+    : import('@opentelemetry/exporter-trace-otlp-proto'));
+  return new OTLPTraceExporter();
+};
 
 /**
  * Registers the SDK. It reads the sampler, the limits and the address of the receiver from the standard variables of
  * OpenTelemetry. Only the trace context is propagated, not baggage, which callers could fill with anything.
  */
-export const exportSpans = (service: string): (() => Promise<void>) => {
-  const resource = detectResources({ detectors: [envDetector] }).merge(
-    resourceFromAttributes({ 'service.name': service }),
-  );
+export const exportSpans = async (
+  service: string,
+  protocol: Protocol,
+): Promise<() => Promise<void>> => {
   const provider = new NodeTracerProvider({
-    resource,
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+    resource: resourceOf(service),
+    spanProcessors: [new BatchSpanProcessor(await exporterOf(protocol))],
   });
   provider.register({ propagator: new W3CTraceContextPropagator() });
-  return async () => {
-    const limit = new Promise<void>((resolve) => setTimeout(resolve, FLUSH_LIMIT_MS).unref());
-    await Promise.race([provider.shutdown().catch(() => undefined), limit]);
-  };
+  return () => flushed(provider);
 };

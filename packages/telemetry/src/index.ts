@@ -8,4 +8,4 @@ export {
   spanIds,
   spanWithin,
 } from './spans.ts';
-export { startTelemetry } from './start.ts';
+export { startMetricExport, startTelemetry } from './start.ts';

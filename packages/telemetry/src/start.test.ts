@@ -25,11 +25,13 @@ const modulesLoaded = async (environment: Record<string, string>): Promise<strin
 test('The SDK is loaded only if there is an endpoint', async () => {
   // Nothing listens on this port: what cannot be sent does not keep the process from ending.
   const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://127.0.0.1:9';
-  const [off, disabled, on] = await Promise.all([
+  const [off, disabled, on, protobuf] = await Promise.all([
     modulesLoaded({}),
     modulesLoaded({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED: 'true' }),
     modulesLoaded({ OTEL_EXPORTER_OTLP_ENDPOINT }),
+    modulesLoaded({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' }),
   ]);
   expect([off, disabled]).toEqual([[], []]);
-  expect(on).not.toEqual([]);
+  expect(on.join()).toContain('/exporter-trace-otlp-http/');
+  expect(protobuf.join()).toContain('/exporter-trace-otlp-proto/');
 }, 30_000);

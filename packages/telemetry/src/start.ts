@@ -1,12 +1,8 @@
+import type { Registry } from 'prom-client';
+import { isConfigured, protocolOf } from './protocol.ts';
 import { record } from './spans.ts';
 
-const ENDPOINTS = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
-
-/** Whether the standard variables of OpenTelemetry ask for traces. */
-const isConfigured = (environment: NodeJS.ProcessEnv): boolean =>
-  environment.OTEL_SDK_DISABLED?.toLowerCase() !== 'true' &&
-  environment.OTEL_TRACES_EXPORTER !== 'none' &&
-  ENDPOINTS.some((name) => Boolean(environment[name]));
+const DEFAULT_INTERVAL_MS = 60_000;
 
 /**
  * Begins to record spans and to send them to the OTLP endpoint of the environment. Without an endpoint nothing is
@@ -16,12 +12,30 @@ export const startTelemetry = async (
   service: string,
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<() => Promise<void>> => {
-  if (!isConfigured(environment)) return async () => undefined;
+  if (!isConfigured('TRACES', environment)) return async () => undefined;
+  const protocol = protocolOf('TRACES', environment);
   const { exportSpans } = await import('./export.ts');
-  const stop = exportSpans(environment.OTEL_SERVICE_NAME || service);
+  const stop = await exportSpans(environment.OTEL_SERVICE_NAME || service, protocol);
   record(true);
   return async () => {
     record(false);
     await stop();
   };
+};
+
+/** As `startTelemetry`, for the metrics of a registry. */
+export const startMetricExport = async (
+  service: string,
+  registry: Registry,
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<() => Promise<void>> => {
+  if (!isConfigured('METRICS', environment)) return async () => undefined;
+  const protocol = protocolOf('METRICS', environment);
+  const { exportMetrics } = await import('./metrics/export.ts');
+  return exportMetrics({
+    service: environment.OTEL_SERVICE_NAME || service,
+    registry,
+    protocol,
+    intervalMs: Number(environment.OTEL_METRIC_EXPORT_INTERVAL) || DEFAULT_INTERVAL_MS,
+  });
 };

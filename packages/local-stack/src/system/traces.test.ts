@@ -11,7 +11,11 @@ let stack: TestStack;
 beforeAll(async () => {
   receiver = await startSpanReceiver();
   stack = await startTestStack({
-    environment: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint, OTEL_BSP_SCHEDULE_DELAY: '50' },
+    environment: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint,
+      OTEL_BSP_SCHEDULE_DELAY: '50',
+      OTEL_METRIC_EXPORT_INTERVAL: '1000',
+    },
   });
 }, 120_000);
 afterAll(async () => {
@@ -127,4 +131,15 @@ test('A trace that the caller does not sample is not sent', async () => {
   }
   await spanOf(sampled.id, 'crm', named('GET /api/crm/contacts'));
   expect(receiver.spans.filter(({ traceId }) => traceId === unsampled.id)).toEqual([]);
+});
+
+test('Both services send their metrics to the receiver', async () => {
+  await signIn(stack, 'viewer');
+  const expected = [
+    'identity http_server_request_duration_seconds',
+    'identity password_hash_wait_seconds',
+    'crm outbox_pending',
+    'crm jobs',
+  ];
+  await until(() => expected.every((metric) => receiver.metrics.has(metric)));
 });
