@@ -87,6 +87,9 @@ await check('no new migration locks a large table', migrationLocks);
 await check('the documents are valid OpenAPI and AsyncAPI', documents);
 await check('no interface breaks clients of the last release', compatible);
 await check('every benchmark runs and is answered 2xx', benchRuns);
+await check('both services survive faults, and nothing is lost', () =>
+  node('scripts/test-faults.mjs', '--smoke'),
+);
 await check('the README can be followed', tour);
 await check('the containers do what the README says', () => node('infra/verify-containers.mjs'));
 await check('docs/deployment.md can be followed', () => node('infra/verify-deployment.mjs'));

@@ -42,6 +42,8 @@ export interface Application {
   stop(): Promise<void>;
   /** Kills it. */
   kill(): Promise<void>;
+  /** Sends a signal to its process. */
+  signal(name: NodeJS.Signals): void;
   /** Settles when the most recently started process has ended for any reason. */
   ended(): Promise<void>;
 }
@@ -100,6 +102,7 @@ export const application = (options: ApplicationOptions): Application => {
     },
     stop: async () => running?.stop(),
     kill: async () => running?.kill(),
+    signal: (name) => running?.signal(name),
     ended: async () => void (await running?.exited),
   };
 };

@@ -31,6 +31,8 @@ export interface Broker {
   stop(): Promise<void>;
   /** Kills it. Starting one on the same port brings it back empty. */
   kill(): Promise<void>;
+  /** Sends a signal to its process. */
+  signal(name: NodeJS.Signals): void;
 }
 
 /**
@@ -64,7 +66,13 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     if (!options.port && error instanceof PortInUseError) return startBroker(options);
     throw error;
   }
-  return { brokers: [`${HOST}:${port}`], port, stop: broker.stop, kill: broker.kill };
+  return {
+    brokers: [`${HOST}:${port}`],
+    port,
+    stop: broker.stop,
+    kill: broker.kill,
+    signal: broker.signal,
+  };
 }
 
 class PortInUseError extends Error {}

@@ -1,3 +1,4 @@
+export type { Application } from './application.ts';
 export { type Broker, type BrokerOptions, startBroker } from './broker.ts';
 export { type Deferred, deferred } from './deferred.ts';
 export { DeploymentAutomationStandIn, type Fault } from './deployment-automation/stand-in.ts';
@@ -5,6 +6,7 @@ export { type FailoverPair, startFailoverPair } from './failover-pair.ts';
 export { freePort } from './free-port.ts';
 export { freezePostgres } from './frozen-postgres.ts';
 export { fixedPrincipal } from './identity-stub/stub.ts';
+export { type KeptRunning, keepRunning } from './keep-running.ts';
 export { type LocalDatabases, localDatabases } from './local-databases.ts';
 export { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 export {
@@ -22,6 +24,7 @@ export { type Stack, type StackOptions, startStack } from './stack.ts';
 export { type SupervisedProcess, superviseProcess } from './supervised-process.ts';
 export { signIn } from './system/people.ts';
 export { call, callUntil } from './system/requests.ts';
+export { type RoundRobin, startRoundRobin } from './system/round-robin.ts';
 export { startTestStack, type TestStack } from './system/test-stack.ts';
 export { freshDatabase, type TestDatabase } from './test-database.ts';
 export { until } from './until.ts';

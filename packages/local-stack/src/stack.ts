@@ -23,6 +23,11 @@ export interface StackOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** URLs at which clients reach the services, if not their own, such as those of a load balancer. */
   readonly publicUrls?: Readonly<Record<'identity' | 'crm', string>>;
+  /**
+   * The environment variables that lead a service to its database at this URL, such as through a pooler. Default:
+   * DATABASE_URL.
+   */
+  databaseOf?(service: 'identity' | 'crm', url: string): Promise<Readonly<Record<string, string>>>;
   /** Called with a short description of each step. */
   onStep?(step: string): void;
   /** Additional environment variables of one app. */
@@ -52,6 +57,7 @@ export interface Stack {
     stop(): Promise<void>;
     kill(): Promise<void>;
     start(): Promise<void>;
+    signal(name: NodeJS.Signals): void;
     readonly port: number;
   };
   stop(): Promise<void>;
@@ -65,6 +71,7 @@ const restartable = (directory: string, first: Broker): Stack['broker'] => {
     port: first.port,
     stop: () => broker.stop(),
     kill: () => broker.kill(),
+    signal: (name) => broker.signal(name),
     async start() {
       broker = await startBroker({
         asyncapi: platformAsyncapiDocument(),
@@ -124,6 +131,10 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
       step: 'Stopping the stand-in for deployment automation',
       run: () => deploymentAutomation.stop(),
     });
+    const databaseOf = async (service: 'identity' | 'crm') => {
+      const url = await postgres.createDatabase(service);
+      return options.databaseOf?.(service, url) ?? { DATABASE_URL: url };
+    };
     const systemToken = randomBytes(32).toString('base64url');
     const common = {
       APP_ENV: 'local',
@@ -135,7 +146,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
       ...common,
       ...deploymentAutomation.environment,
       ...options.environmentOf?.identity,
-      DATABASE_URL: await postgres.createDatabase('identity'),
+      ...(await databaseOf('identity')),
       ISSUER: urls.identity_url,
       KEY_ENCRYPTION_KEYS: await keyEncryptionKeys(directory, 'keys.json'),
       CRM_URL: urls.crm_url,
@@ -149,7 +160,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     const crmEnvironment = {
       ...common,
       ...options.environmentOf?.crm,
-      DATABASE_URL: await postgres.createDatabase('crm'),
+      ...(await databaseOf('crm')),
       IDENTITY_URL: urls.identity_url,
       IDENTITY_CLIENT_ID: system.crm_client.client_id,
       IDENTITY_CLIENT_SECRET: system.crm_client.client_secret,

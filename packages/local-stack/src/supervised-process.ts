@@ -30,6 +30,8 @@ export interface SupervisedProcess {
   stop(): Promise<void>;
   /** Kills the command (SIGKILL) and waits for its end. */
   kill(): Promise<void>;
+  /** Sends a signal to the command, such as SIGSTOP and SIGCONT. */
+  signal(name: NodeJS.Signals): void;
 }
 
 /**
@@ -60,6 +62,7 @@ export function superviseProcess({
   return {
     exited,
     stop: () => end(() => pipe.destroy()),
-    kill: () => end(() => pipe.write('kill')),
+    kill: () => end(() => pipe.write('SIGKILL\n')),
+    signal: (name) => void pipe.write(`${name}\n`),
   };
 }

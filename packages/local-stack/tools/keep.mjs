@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Runs one command for a parent process and never outlives it: when the parent ends for any reason (including
-// SIGKILL), the pipe on standard input closes, and the command is stopped with `signal`. Anything written to
-// that pipe kills the command at once. It runs in its own session and does not receive the terminal's Ctrl-C,
+// SIGKILL), the pipe on standard input closes, and the command is stopped with `signal`. A line with the name of a
+// signal, written to that pipe, sends that signal to the command. It runs in its own session and does not receive the terminal's Ctrl-C,
 // so the parent decides the order of shutdown.
 //
 // node keep.mjs '{"command", "args", "cwd"?, "uid"?, "gid"?, "signal", "remove"?: a directory to remove
@@ -37,6 +37,8 @@ child.on('error', (error) => {
   leave(127);
 });
 child.on('exit', (code) => leave(code ?? 1));
-process.stdin.on('data', () => child.kill('SIGKILL'));
+process.stdin.on('data', (lines) => {
+  for (const name of `${lines}`.split('\n').filter(Boolean)) child.kill(name);
+});
 process.stdin.on('close', end).on('error', end);
 for (const asked of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(asked, end);

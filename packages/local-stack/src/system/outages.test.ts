@@ -119,6 +119,7 @@ test('a service that cannot be started again ends `npm start` with the reason', 
     start: () => Promise.reject(new Error('no database')),
     stop: () => Promise.resolve(),
     kill: () => Promise.resolve(),
+    signal: () => undefined,
     ended: () => Promise.resolve(),
   };
   const { gaveUp } = keepRunning('CRM', broken, () => undefined, 1);
