@@ -12,8 +12,10 @@ import { kubernetes } from './check-kubernetes.mjs';
 import { lintRules } from './check-lint-rules.mjs';
 import { migrationLocks } from './check-migrations.mjs';
 import { noProcessLeft } from './check-processes.mjs';
+import { withoutSecrets } from './check-secrets.mjs';
 import { runTests } from './check-tests.mjs';
 import { tour } from './check-tour.mjs';
+import { workflows } from './check-workflows.mjs';
 
 let passed = 0;
 let failed = 0;
@@ -86,6 +88,8 @@ for (const app of ['identity', 'crm']) {
 await check('no new migration locks a large table', migrationLocks);
 await check('the documents are valid OpenAPI and AsyncAPI', documents);
 await check('no interface breaks clients of the last release', compatible);
+await check('the GitHub workflows are right', workflows);
+await check('no file contains a secret', withoutSecrets);
 await check('every benchmark runs and is answered 2xx', benchRuns);
 await check('both services survive faults, and nothing is lost', () =>
   node('scripts/test-faults.mjs', '--smoke'),
