@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { deferred, type ServiceProcess, spawnService, until } from '@tessera/local-stack';
+import { deferred, freePort, type ServiceProcess, spawnService, until } from '@tessera/local-stack';
 import { IdentityStandIn } from '@tessera/resource-server/testing';
 import { crmDatabase, testEnvironment } from './testing/crm.ts';
 
@@ -110,11 +110,7 @@ test('it prints only log lines', async () => {
 });
 
 test('metrics have a separate port', async () => {
-  const reserved = createServer().listen(0, '127.0.0.1');
-  await once(reserved, 'listening');
-  const { port } = reserved.address() as AddressInfo;
-  reserved.close();
-  await once(reserved, 'close');
+  const port = await freePort();
   const crm = start({ METRICS_PORT: `${port}` });
   const url = await crm.ready();
   await fetch(`${url}/api/crm/health`);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { createLogger } from '@tessera/http-kit';
-import { type ServiceProcess, spawnService } from '@tessera/local-stack';
+import { freePort, type ServiceProcess, spawnService } from '@tessera/local-stack';
 import bcrypt from 'bcrypt';
 import { createDatabase } from './database.ts';
 import { identityDatabase, testEnvironment } from './testing/identity.ts';
@@ -132,11 +132,7 @@ test('it prints only log lines, one of which warns about an unsupported Node rel
 });
 
 test('metrics have a separate port', async () => {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
+  const port = await freePort();
   const identity = await start({ METRICS_PORT: `${port}` });
   const url = await identity.ready();
   await fetch(`${url}/api/health`);
