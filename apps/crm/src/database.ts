@@ -9,6 +9,7 @@ import {
   type TenantDb,
 } from '@tessera/database-kit';
 import type { Logger } from '@tessera/http-kit';
+import { isTracing } from '@tessera/telemetry';
 import type { Pool } from 'pg';
 import { TENANT_ROLE } from './row-level-security.ts';
 
@@ -75,6 +76,7 @@ export const tenantAccess = (
   readSchema: options.rowSecurity ? 'tenant_rows' : SCHEMA,
   // The trigger that fills the outbox reads it.
   settings: options.publishesEvents ? { 'tessera.publishes_events': 'on' } : undefined,
+  carriesTrace: options.publishesEvents && isTracing(),
 });
 
 /** The schema that belongs to the job queue alone. */

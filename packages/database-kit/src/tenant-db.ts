@@ -1,4 +1,5 @@
 import { isUuid } from '@tessera/fields';
+import { currentTraceparent } from '@tessera/telemetry';
 import pg from 'pg';
 import type { Replica } from './replica.ts';
 import { type Statement, toQuery } from './statements.ts';
@@ -65,6 +66,11 @@ export interface TenantDbOptions {
   readonly role?: string | undefined;
   /** Settings of each transaction that may change rows, such as what triggers need to know. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Whether statements and transactions that may change rows have the current span in the setting
+   * `tessera.traceparent`, for triggers. Default false.
+   */
+  readonly carriesTrace?: boolean | undefined;
   /** Used by `read` and `snapshot` if it has the tenant's last change. */
   readonly replica?: Replica | undefined;
   /** Maximum duration of a transaction in milliseconds. Default 30,000. */
@@ -101,6 +107,8 @@ const settingsSql = (settings: Readonly<Record<string, string>> = {}): string =>
     )
     .join('');
 
+const traceOfChange = (): string => currentTraceparent() ?? '';
+
 /** The statements that precede each statement of a role, or of the connection's user. */
 interface Preambles {
   readonly query: Preamble;
@@ -109,10 +117,16 @@ interface Preambles {
   readonly byIndex: Preamble;
 }
 
-const createPreambles = (role: string | undefined, settings: string): Preambles => {
+const createPreambles = (
+  role: string | undefined,
+  settings: string,
+  carriesTrace: boolean,
+): Preambles => {
+  const traced = (parameter: string): string =>
+    carriesTrace ? `, set_config('tessera.traceparent', ${parameter}, true)` : '';
   if (role === undefined) {
     return {
-      query: { name: 'keep_plans', text: `SELECT ${KEEP_PLANS}${settings}` },
+      query: { name: 'keep_plans', text: `SELECT ${KEEP_PLANS}${settings}${traced('$1')}` },
       read: undefined,
       planOnce: { name: 'plan_once', text: `SELECT ${PLAN_ONCE}${settings}` },
       byIndex: { name: 'by_index', text: `SELECT ${BY_INDEX}` },
@@ -120,7 +134,10 @@ const createPreambles = (role: string | undefined, settings: string): Preambles 
   }
   const enter = enterTenant(role, '$1');
   return {
-    query: { name: 'enter_tenant_keep_plans', text: `${enter}, ${KEEP_PLANS}${settings}` },
+    query: {
+      name: 'enter_tenant_keep_plans',
+      text: `${enter}, ${KEEP_PLANS}${settings}${traced('$2')}`,
+    },
     read: { name: 'enter_tenant', text: enter },
     planOnce: { name: 'enter_tenant_plan_once', text: `${enter}, ${PLAN_ONCE}${settings}` },
     byIndex: { name: 'enter_tenant_by_index', text: `${enter}, ${BY_INDEX}` },
@@ -164,6 +181,7 @@ interface Source {
   readonly pool: pg.Pool;
   readonly role: string | undefined;
   readonly settings: string;
+  readonly carriesTrace: boolean;
   readonly preambles: Preambles;
   readonly replica: Replica | undefined;
   readonly timeLimit: number;
@@ -186,8 +204,9 @@ class PooledTenantDb implements TenantDb {
   async query<R>(statement: Statement, options?: QueryOptions): Promise<R[]> {
     const { pool, replica } = this.#source;
     const { query, planOnce } = this.#source.preambles;
-    const preamble = options?.planOnce ? planOnce : query;
-    const { rows, command } = await this.#send(pool, statement, preamble);
+    const { rows, command } = options?.planOnce
+      ? await this.#send(pool, statement, planOnce)
+      : await this.#send(pool, statement, query, this.#parametersOfChange());
     if (replica && mayWrite(statement.text, command)) await replica.recordWrite(this.tenantId);
     return rows as R[];
   }
@@ -206,10 +225,11 @@ class PooledTenantDb implements TenantDb {
   }
 
   transaction<T>(work: (db: TenantDb) => Promise<T>): Promise<T> {
-    const { pool, replica, settings } = this.#source;
+    const { pool, replica, settings, carriesTrace } = this.#source;
     const onCommit =
       replica && ((position: string) => replica.recordWrite(this.tenantId, position));
-    return this.#run(pool, `BEGIN; SELECT ${KEEP_PLANS}${settings}`, work, onCommit);
+    const trace = carriesTrace ? settingsSql({ 'tessera.traceparent': traceOfChange() }) : '';
+    return this.#run(pool, `BEGIN; SELECT ${KEEP_PLANS}${settings}${trace}`, work, onCommit);
   }
 
   async snapshot<T>(work: (db: TenantDb) => Promise<T>): Promise<T> {
@@ -229,10 +249,15 @@ class PooledTenantDb implements TenantDb {
     pool: pg.Pool,
     statement: Statement,
     preamble: Preamble | undefined,
+    parameters = this.#parameters,
   ): Promise<pg.QueryResult> {
     return pool.query(
-      preamble ? new TenantQuery(statement, preamble, this.#parameters) : toQuery(statement),
+      preamble ? new TenantQuery(statement, preamble, parameters) : toQuery(statement),
     );
+  }
+
+  #parametersOfChange(): readonly string[] {
+    return this.#source.carriesTrace ? [...this.#parameters, traceOfChange()] : this.#parameters;
   }
 
   #run<T>(
@@ -259,8 +284,9 @@ export const createTenantDbs = (
   const { readSchema = 'public', role, replica, timeLimit = MAX_TRANSACTION_MS } = options;
   checkRole(role);
   const settings = settingsSql(options.settings);
-  const preambles = createPreambles(role, settings);
-  const source: Source = { pool, role, settings, preambles, replica, timeLimit };
+  const { carriesTrace = false } = options;
+  const preambles = createPreambles(role, settings, carriesTrace);
+  const source: Source = { pool, role, settings, carriesTrace, preambles, replica, timeLimit };
   return (tenantId) => {
     checkTenant(tenantId);
     return new PooledTenantDb(source, tenantId, readSchema);

@@ -2,6 +2,7 @@ export { inRequestSpan, traceRequests } from './requests.ts';
 export {
   currentTraceparent,
   isInSpan,
+  isTracing,
   type SpanOptions,
   span,
   spanAfter,

@@ -40,6 +40,7 @@ export const messageOf = ({
     topic: crmTopicOf(resource),
     key: crmEventKey(about),
     value: JSON.stringify(crmEvent(type, about, { id, time: occurredAt })),
+    ...(data.traceparent && { headers: { traceparent: data.traceparent } }),
   };
 };
 

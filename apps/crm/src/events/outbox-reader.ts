@@ -40,6 +40,8 @@ export interface EventSource {
   readonly impersonator_id: string | null;
   /** Empty for creations and deletions. */
   readonly changed_fields: readonly string[];
+  /** The span in which the change was made; absent if none is recorded. */
+  readonly traceparent?: string;
 }
 
 export interface OutboxReaderOptions {

@@ -1,5 +1,6 @@
 import { parseCrmEvent } from '@tessera/contracts';
 import { until } from '@tessera/local-stack';
+import { startTelemetry } from '@tessera/telemetry';
 import request from 'supertest';
 import { startCrm, type TestCrm } from '../testing/crm.ts';
 import { type FollowedEvents, followCrmEvents } from '../testing/crm-events.ts';
@@ -7,7 +8,12 @@ import { type FollowedEvents, followCrmEvents } from '../testing/crm-events.ts';
 let followed: FollowedEvents;
 let crm: TestCrm;
 let headers: Record<string, string>;
+let stopTelemetry: () => Promise<void>;
 beforeAll(async () => {
+  // Nothing listens there: what is recorded is lost, and nothing else.
+  stopTelemetry = await startTelemetry('crm', {
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+  });
   followed = await followCrmEvents();
   crm = await startCrm({ KAFKA_BROKERS: followed.brokers.join(',') });
   headers = crm.caller();
@@ -15,6 +21,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await crm.stop();
   await followed.stop();
+  await stopTelemetry();
 });
 
 const send = (method: 'post' | 'put' | 'delete', path: string, body: object = {}) =>
@@ -91,4 +98,19 @@ test('The document of the events is public, and describes each of them', async (
     expect(parseCrmEvent(topic, JSON.stringify(event))).toMatchObject({ ok: true });
     expect(body.channels).toHaveProperty([topic]);
   }
+});
+
+test('An event carries the trace of the request that made the change', async () => {
+  const traces = ['1', '2'].map((digit) => digit.repeat(32));
+  const traced = (method: 'post' | 'put', path: string, trace: string | undefined, body: object) =>
+    send(method, path, body).set('traceparent', `00-${trace}-${'3'.repeat(16)}-01`);
+  const path = '/contacts';
+  const { body } = await traced('post', path, traces[0], { first_name: 'Ada' }).expect(201);
+  const { id } = body.data;
+  await traced('put', `${path}/${id}`, traces[1], { first_name: 'Augusta' }).expect(200);
+  await until(() => eventsOf(id).length === 2);
+  const parents = eventsOf(id).map(({ headers }) => headers.traceparent?.split('-'));
+  expect(parents.map((parts) => parts?.[1])).toEqual(traces);
+  // The span of the service, not that of its caller.
+  for (const parts of parents) expect(parts?.[2]).not.toBe('3'.repeat(16));
 });

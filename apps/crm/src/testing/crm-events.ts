@@ -9,11 +9,17 @@ import { type Consumption, consume } from '@tessera/event-bus';
 import { createLogger } from '@tessera/http-kit';
 import { type Broker, startBroker, until } from '@tessera/local-stack';
 
+interface SeenEvent {
+  readonly key: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly event: CrmEvent;
+}
+
 /** CRM's events as they arrive at a broker, which rejects records that violate the AsyncAPI document. */
 export interface FollowedEvents {
   readonly brokers: readonly string[];
-  /** With the key of the record. */
-  readonly seen: readonly { readonly key: string | null; readonly event: CrmEvent }[];
+  /** With the key and the headers of the record. */
+  readonly seen: readonly SeenEvent[];
   kill(): Promise<void>;
   /** Restarts the broker at the same address, and follows it again; what it gets first may not be seen. */
   restart(): Promise<void>;
@@ -25,7 +31,7 @@ const topics = crmEventResourceNames.map(crmTopicOf);
 export const followCrmEvents = async (): Promise<FollowedEvents> => {
   const asyncapi = platformAsyncapiDocument();
   let broker: Broker = await startBroker({ asyncapi });
-  const seen: { key: string | null; event: CrmEvent }[] = [];
+  const seen: SeenEvent[] = [];
   const consumption: Consumption = consume({
     brokers: broker.brokers,
     clientId: 'follower',
@@ -33,10 +39,10 @@ export const followCrmEvents = async (): Promise<FollowedEvents> => {
     topics,
     logger: createLogger('follower', 'silent'),
     onConnected: () => undefined,
-    onRecord({ topic, key, value }) {
+    onRecord({ topic, key, headers, value }) {
       const parsed = parseCrmEvent(topic, String(value));
       if (!parsed.ok) return { rejected: parsed.reason };
-      seen.push({ key, event: parsed.event });
+      seen.push({ key, headers, event: parsed.event });
       return undefined;
     },
   });
