@@ -10,6 +10,7 @@ const leftOut = {
   'npm run test:postgres15': 'the SQL on PostgreSQL 15',
   'npm run verify:restore': 'a restore to a time on PostgreSQL 15',
   'npm run test:node': 'a part of the tests on another release of Node (network)',
+  'npm run test:upgrade': 'the previous release on the schema of this one (its dependencies)',
   'npm run test:browser': 'the pages in a browser (Chromium)',
 };
 

@@ -11,19 +11,26 @@ export const root = fileURLToPath(new URL('../../../', import.meta.url));
 export type RunFrom = 'source' | 'build';
 
 /** The arguments of Node that run a module of an app. */
-export const nodeArguments = (app: string, module: string, from: RunFrom): string[] =>
+export const nodeArguments = (
+  app: string,
+  module: string,
+  from: RunFrom,
+  checkout = root,
+): string[] =>
   from === 'build'
-    ? [path.join(root, 'apps', app, 'dist', `${module}.js`)]
+    ? [path.join(checkout, 'apps', app, 'dist', `${module}.js`)]
     : [
         '--conditions=source',
         '--import',
         import.meta.resolve('tsx'),
-        path.join(root, 'apps', app, 'src', `${module}.ts`),
+        path.join(checkout, 'apps', app, 'src', `${module}.ts`),
       ];
 
 export interface ApplicationOptions {
   readonly name: 'identity' | 'crm';
   readonly from: RunFrom;
+  /** The folder of the release that runs. Default: this one. */
+  readonly checkout?: string | undefined;
   readonly environment: Readonly<Record<string, string>>;
   /** URL of the app, once it listens. */
   readonly url: string;
@@ -61,13 +68,13 @@ export const isReady = async (url: string): Promise<boolean> => {
 
 /** A service as a separate process that can be stopped, killed and restarted. */
 export const application = (options: ApplicationOptions): Application => {
-  const { name, from, environment, url, log } = options;
+  const { name, from, checkout, environment, url, log } = options;
   let running: SupervisedProcess | undefined;
 
   const launch = (): SupervisedProcess => {
     const output = openSync(log, 'a', 0o600);
     try {
-      const args = nodeArguments(name, 'main', from);
+      const args = nodeArguments(name, 'main', from, checkout);
       return superviseProcess({
         command: process.execPath,
         args,

@@ -42,12 +42,13 @@ export interface Stack {
   readonly identity: Application;
   readonly crm: Application;
   /**
-   * Starts another replica of a service on a free port, with additional environment variables; it is stopped with the
-   * system.
+   * Starts another replica of a service on a free port, with additional environment variables, from this folder or
+   * from that of another release; it is stopped with the system.
    */
   addReplica(
     of: 'identity' | 'crm',
     environment?: Readonly<Record<string, string>>,
+    checkout?: string,
   ): Promise<Application>;
   readonly postgres: Postgres;
   /** The stand-in for deployment automation, unless the environment configures another. */
@@ -174,10 +175,12 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
       port: number,
       log: string,
       environment: Readonly<Record<string, string>> = {},
+      checkout?: string,
     ) =>
       application({
         name,
         from,
+        checkout,
         environment: { ...environments[name], ...environment, PORT: `${port}` },
         url: `http://${HOST}:${port}`,
         log: path.join(logs, log),
@@ -190,9 +193,9 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     });
     options.onStep?.('Starting identity and CRM, which migrate their databases first');
     await Promise.all([identity.start(), crm.start()]);
-    const addReplica: Stack['addReplica'] = async (of, environment) => {
+    const addReplica: Stack['addReplica'] = async (of, environment, checkout) => {
       const port = await freePort();
-      const replica = app(of, port, `${of}-${port}.log`, environment);
+      const replica = app(of, port, `${of}-${port}.log`, environment, checkout);
       stops.push({ step: `Stopping a replica of ${of}`, run: () => replica.stop() });
       await replica.start();
       return replica;
