@@ -178,7 +178,7 @@ const routesOf = (
   }),
   'Communication logs': under('/api/crm', communicationLogRoutes(communicationLogs, exports)),
   Chat: under('/api/crm', {
-    ...chatRoutes(chat, config.files.maxBytes),
+    ...chatRoutes(chat, exports, config.files.maxBytes),
     ...streamRoutes({ database, streams: chatStreams }),
     ...messageSearchRoutes(database),
   }),
@@ -188,7 +188,7 @@ const routesOf = (
   ),
   Projects: under('/api/crm', projectRoutes(projects, projectMembers, exports)),
   'Time entries': under('/api/crm', timeEntryRoutes(timeEntries, database, exports)),
-  'Custom fields': under('/api/crm', customFieldRoutes(customFields)),
+  'Custom fields': under('/api/crm', customFieldRoutes(customFields, exports)),
   'Leave requests': under('/api/crm', leaveRequestRoutes(leaveRequests, database, exports)),
   Tasks: under('/api/crm', taskRoutes(tasks, exports, database)),
   Documents: {

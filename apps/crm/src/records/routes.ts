@@ -30,7 +30,7 @@ export interface RouteText {
 /** The options of an export. */
 export interface ExportOptions {
   /** `<resource>.export` (decision C22). */
-  readonly permission: CrmPermission;
+  readonly permission: CrmPermission | readonly [CrmPermission, ...CrmPermission[]];
   /** The limits that all exports of the process share. */
   readonly exports: Exports;
 }

@@ -84,7 +84,6 @@ export const reasons: Reasons = {
     seed: view('a field of companies'),
     benchmark: 'It reads one company by its id.',
   },
-  '/channels': { export: 'Channels are places to talk in; their messages are searched instead.' },
   '/channels/{id}/participants': { export: withParent('A channel') },
   '/channels/{id}/messages': {
     sort: 'Messages are read by position, before or after a message.',
@@ -114,7 +113,6 @@ export const reasons: Reasons = {
   '/projects/{id}/members': {
     export: withParent('A project'),
   },
-  '/custom-fields': { export: 'A tenant has at most 100: one page has all.' },
   '/tasks/board': {
     sort: 'Columns are in the order that users give the tasks.',
     export: view('tasks'),

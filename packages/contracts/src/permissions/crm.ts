@@ -18,6 +18,7 @@ export const crmPermissions = {
   'companies.export': 'Export companies',
   ...record('imports', 'an import', 'imports'),
   ...record('custom_fields', 'a custom field of contacts', 'custom fields'),
+  'custom_fields.export': 'Export the declarations of custom fields',
   ...record('communication_logs', 'a communication log', 'communication logs'),
   'communication_logs.export': 'Export communication logs',
 
@@ -39,6 +40,7 @@ export const crmPermissions = {
 
   'chat.access': 'Use the chat; required in addition to every other chat permission',
   ...record('chat.channels', 'a chat channel', 'chat channels'),
+  'chat.channels.export': 'Export the list of chat channels',
   ...record('chat.messages', 'a chat message', 'chat messages'),
   ...record('chat.participants', 'a participant of a channel', 'participants of a channel'),
   ...record('chat.bots', 'a bot of a channel', 'bots of a channel'),

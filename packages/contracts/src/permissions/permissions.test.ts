@@ -119,6 +119,7 @@ describe('the built-in roles', () => {
     const kept = [
       'tenant.acme.crm.contacts.export',
       'tenant.acme.crm.companies.export',
+      'tenant.acme.crm.custom_fields.export',
       'tenant.acme.crm.communication_logs.export',
       'tenant.acme.crm.tasks.export',
       'tenant.acme.crm.projects.export',
@@ -127,6 +128,7 @@ describe('the built-in roles', () => {
       'tenant.acme.crm.leave_requests.review',
       'tenant.acme.crm.documents.export',
       'tenant.acme.crm.document_folders.export',
+      'tenant.acme.crm.chat.channels.export',
       'tenant.acme.crm.kb_articles.export',
       'tenant.acme.crm.kb_articles.publish',
       'tenant.acme.crm.kb_articles.moderate',

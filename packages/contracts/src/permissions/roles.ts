@@ -54,6 +54,7 @@ const resources: Readonly<Record<RecordResource, Levels>> = {
 const others: Readonly<Record<Exclude<CrmPermission, ReadPermission | ChangePermission>, Level>> = {
   'contacts.export': 'admin',
   'companies.export': 'admin',
+  'custom_fields.export': 'admin',
   'communication_logs.export': 'admin',
   'tasks.export': 'admin',
   'projects.export': 'admin',
@@ -64,6 +65,7 @@ const others: Readonly<Record<Exclude<CrmPermission, ReadPermission | ChangePerm
   'documents.share': 'member',
   'document_folders.export': 'admin',
   'chat.access': 'viewer',
+  'chat.channels.export': 'admin',
   'kb_articles.export': 'admin',
   'kb_articles.publish': 'admin',
   'kb_articles.comment': 'member',

@@ -1,5 +1,5 @@
 import { bool, described, shape, withDefault } from '@tessera/fields';
-import { empty, type RouteTable } from '@tessera/http-kit';
+import { type Exports, empty, type RouteTable } from '@tessera/http-kit';
 import { record, route } from '../../http.ts';
 import { createFrame } from '../../records/route-frame.ts';
 import { recordRoutes } from '../../records/routes.ts';
@@ -18,13 +18,18 @@ const Force = shape({
   force: described(withDefault(bool(), false), 'Whether to delete a channel that has messages'),
 });
 
-export const channelRoutes = (service: ChannelService): RouteTable => {
+export const channelRoutes = (service: ChannelService, exports: Exports): RouteTable => {
   const { channels } = service;
   const routes = recordRoutes(channel, channels);
   const { onAll, onOne } = createFrame(channel, channels);
   return {
     listChannels: routes.list({
       description: 'The public channels of the tenant, and those that the caller participates in.',
+    }),
+
+    exportChannels: routes.export({
+      permission: ['chat.access', 'chat.channels.export'],
+      exports,
     }),
 
     createChannel: route({

@@ -32,6 +32,12 @@ export interface ChannelService {
   ): Promise<void>;
 }
 
+/** Only callers who may list participants learn which channels another user participates in. */
+const requireParticipants = (caller: Caller, userId: string | undefined): void => {
+  if (userId === undefined || userId === caller.userUuid) return;
+  requirePermission(caller, 'chat.participants.list', { type: 'participant', id: null });
+};
+
 /** Channels whose responses contain their overviews. */
 const createChannels = (database: Database): Channels => {
   const channels = createRecords(channel, database);
@@ -62,12 +68,15 @@ const createChannels = (database: Database): Channels => {
   return {
     ...channels,
     async list(caller, query) {
-      const { participant_id: userId } = query ?? {};
-      if (userId !== undefined && userId !== caller.userUuid) {
-        requirePermission(caller, 'chat.participants.list', { type: 'participant', id: null });
-      }
+      requireParticipants(caller, query?.participant_id);
       const listed = await channels.list(caller, query);
       return { ...listed, rows: await complete(caller, listed.rows) };
+    },
+    async *batches(caller, query, limited) {
+      requireParticipants(caller, query.participant_id);
+      for await (const answers of channels.batches(caller, query, limited)) {
+        yield await limited(() => complete(caller, answers));
+      }
     },
     get: (caller, id) => completeOne(caller, channels.get(caller, id)),
     update: (caller, ...change) => completeOne(caller, channels.update(caller, ...change)),

@@ -91,6 +91,38 @@ describe('The list of channels', () => {
     expect((await get(general)).body.data).toMatchObject({ last_message: { body: 'First' } });
   });
 
+  test('is exported with what the caller may see of each channel, and with its filters', async () => {
+    const [ada, bob] = [user(), user()];
+    const general = await channel({ name: 'General' }, ada.headers);
+    await channel({ name: 'Board', kind: 'private' }, ada.headers);
+    await post(`${general}/messages`, { body: 'Hello' }, ada.headers).expect(201);
+    const exported = async (headers: Readonly<Record<string, string>>, query = '') => {
+      const { body } = await get(`${channels}/export?format=json${query}`, headers).expect(200);
+      const found: { name: string; role: string | null; last_message: object | null }[] = body.data;
+      return found
+        .map(({ name, role, last_message }) => [name, role, last_message !== null])
+        .sort();
+    };
+    const board = ['Board', 'owner', false];
+    expect(await exported(ada.headers)).toEqual([board, ['General', 'owner', true]]);
+    expect(await exported(ada.headers, '&kind=private')).toEqual([board]);
+    expect(await exported(bob.headers)).toEqual([['General', null, true]]);
+    const blind = caller({ lacking: ['chat.messages.view'] });
+    expect(await exported(blind)).toEqual([['General', null, false]]);
+    const { text } = await get(`${channels}/export`, ada.headers).expect(200);
+    const [header, ...rows] = text.trimEnd().split('\r\n');
+    expect(header).toMatch(/id,kind,name,topic,/);
+    expect(rows).toHaveLength(2);
+    for (const lacking of ['chat.channels.export', 'chat.access'] as const) {
+      await get(`${channels}/export`, caller({ lacking: [lacking] })).expect(403);
+    }
+    const alone = caller({ lacking: ['chat.participants.list'] });
+    await get(`${channels}/export?participant_id=${ada.id}`, alone).expect(403);
+    expect(await exported(bob.headers, `&participant_id=${ada.id}`)).toEqual([
+      ['General', null, true],
+    ]);
+  });
+
   test('counts what the caller has not read, and who mentions them, in channels that they participate in', async () => {
     const [ada, bob] = [user(), user()];
     const general = await channel({ user_ids: [bob.id] }, ada.headers);

@@ -39,6 +39,19 @@ describe('A custom field', () => {
     ]);
   });
 
+  test('is exported with its choices by callers with the permission', async () => {
+    await declare({ key: 'score', type: 'number', position: 2 });
+    await declare({ ...tier, label: 'Tier', position: 1 });
+    const { text } = await get(`${path}/export?type=choice`).expect(200);
+    const [header, ...rows] = text.trimEnd().split('\r\n');
+    expect(header).toMatch(/id,key,label,type,choices,/);
+    expect(rows).toEqual([expect.stringContaining(',tier,Tier,choice,"[""gold"",""silver""]",')]);
+    const { body } = await get(`${path}/export?format=json`).expect(200);
+    const keys: string[] = body.data.map(({ key }: { key: string }) => key);
+    expect(keys.sort()).toEqual(['score', 'tier']);
+    await get(`${path}/export`, caller({ lacking: ['custom_fields.export'] })).expect(403);
+  });
+
   test('is declared by owners and administrators, and listed by everyone who may view contacts', async () => {
     const viewer = caller({ permissions: ['contacts.view', 'custom_fields.list'] });
     await get(path, viewer).expect(200);
