@@ -11,6 +11,13 @@ export const RUN_AGAIN_AT_MOST = 3;
 export const failedFiles = ({ testResults }) =>
   testResults.filter(({ status }) => status === 'failed').map(({ name }) => name);
 
+/** How long each file took, in milliseconds. */
+export const durationsOf = ({ testResults }) =>
+  testResults.map(({ name, startTime, endTime }) => ({
+    file: relative(root, name),
+    duration: endTime - startTime,
+  }));
+
 const passedIn = ({ assertionResults }) =>
   assertionResults.filter(({ status }) => status === 'passed').length;
 
@@ -37,7 +44,8 @@ export const totalsOf = (result, again) => {
 /**
  * Runs a script of package.json that runs Jest, with further arguments, by `execute(command, args)`, which returns
  * whether it succeeded. Up to three failed files are run a second time, by themselves. Returns the totals, whether
- * everything `passed`, and the files that are `flaky`: they failed first and passed the second time.
+ * everything `passed`, the files that are `flaky`: they failed first and passed the second time, and the `durations`
+ * of all files in the first run.
  */
 export const runTests = (script, execute) => {
   const once = (...args) => {
@@ -54,9 +62,10 @@ export const runTests = (script, execute) => {
 
   const first = once();
   if (first.result.numTotalTests === 0) throw new Error('No test ran.');
+  const durations = durationsOf(first.result);
   const files = failedFiles(first.result);
   if (first.isRight || files.length === 0 || files.length > RUN_AGAIN_AT_MOST) {
-    return { totals: totalsOf(first.result), isRight: first.isRight, flaky: [] };
+    return { totals: totalsOf(first.result), isRight: first.isRight, flaky: [], durations };
   }
   console.log(`\nRunning again: ${files.map((file) => relative(root, file)).join(', ')}`);
   const again = once('--runTestsByPath', ...files);
@@ -66,5 +75,6 @@ export const runTests = (script, execute) => {
     totals: totalsOf(first.result, again.result),
     isRight: again.isRight,
     flaky: flaky.map((file) => relative(root, file)),
+    durations,
   };
 };

@@ -6,6 +6,8 @@ import { RUN_AGAIN_AT_MOST, runTests } from './check-tests.mjs';
 /** One file of Jest's report: a status for each of its tests. */
 const file = (name, ...statuses) => ({
   name: join(root, name),
+  startTime: 1000,
+  endTime: 3500,
   status: statuses.length > 0 && !statuses.includes('failed') ? 'passed' : 'failed',
   assertionResults: statuses.map((status) => ({ status })),
 });
@@ -47,6 +49,16 @@ test('Passed tests are counted, and nothing runs twice', () => {
     flaky: [],
   });
   expect(runs).toHaveLength(1);
+});
+
+test('The duration of each file is that of its first run', () => {
+  const first = reportOf(file('a', 'passed'), file('b', 'failed'));
+  const again = { ...file('b', 'passed'), endTime: 1500 };
+  const { durations } = run(first, reportOf(again));
+  expect(durations).toEqual([
+    { file: 'a', duration: 2500 },
+    { file: 'b', duration: 2500 },
+  ]);
 });
 
 test('A file that fails once is named, and its second run counts', () => {

@@ -22,6 +22,10 @@ let failed = 0;
 const failures = [];
 /** Files of tests that failed first and passed when they ran by themselves. */
 const flaky = [];
+/** How long each step and each file of tests took, in milliseconds. */
+const steps = [];
+const files = [];
+const SLOWEST_FILES = 15;
 
 const shell = (command, args, variables) =>
   spawnSync(command, args, {
@@ -31,6 +35,9 @@ const shell = (command, args, variables) =>
     shell: process.platform === 'win32' && command !== process.execPath,
   }).status === 0;
 const node = (...args) => shell(process.execPath, args);
+
+const seconds = (duration) => (duration / 1000).toFixed(1);
+const minutes = (duration) => (duration / 60_000).toFixed(1).padStart(6);
 
 const check = async (name, run) => {
   console.log(`\n--- ${name}`);
@@ -44,9 +51,9 @@ const check = async (name, run) => {
   if (isRight) passed += 1;
   else failed += 1;
   if (!isRight) failures.push(name);
-  console.log(
-    `${isRight ? 'passed' : 'FAILED'}: ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`,
-  );
+  const duration = Date.now() - started;
+  steps.push({ name, duration });
+  console.log(`${isRight ? 'passed' : 'FAILED'}: ${name} (${seconds(duration)} s)`);
 };
 
 /** Runs Jest through a script of package.json, with further environment variables, and adds its counts. */
@@ -55,6 +62,8 @@ const tests = (script, variables) => () => {
   passed += run.totals.passed;
   failed += run.totals.failed;
   flaky.push(...run.flaky);
+  for (const { file, duration } of run.durations)
+    files.push({ name: `${file} (${script})`, duration });
   if (run.totals.skipped > 0) throw new Error(`${run.totals.skipped} tests were skipped.`);
   return run.isRight;
 };
@@ -100,6 +109,17 @@ await check('docs/deployment.md can be followed', () => node('infra/verify-deplo
 await check('the Kubernetes manifests are valid', kubernetes);
 await check('no process is left behind', () => noProcessLeft.since(before));
 
+const slowestFirst = (one, other) => other.duration - one.duration;
+console.log('\nMinutes of each step:');
+for (const { name, duration } of steps.sort(slowestFirst)) {
+  console.log(`${minutes(duration)}  ${name}`);
+}
+console.log(`${minutes(steps.reduce((sum, { duration }) => sum + duration, 0))}  in all`);
+console.log('\nSeconds of the slowest test files:');
+for (const { name, duration } of files.sort(slowestFirst).slice(0, SLOWEST_FILES)) {
+  console.log(`${seconds(duration).padStart(6)}  ${name}`);
+}
+console.log('');
 for (const file of flaky) console.log(`FLAKY, passed when it ran again, must be fixed: ${file}`);
 for (const name of failures) console.log(`FAILED: ${name}`);
 console.log(`\n${passed} passed, ${failed} failed`);
