@@ -77,7 +77,10 @@ describe('The list of channels', () => {
       (await post(`${general}/messages`, { body }, ada.headers).expect(201)).body.data;
     await sent('First');
     const last = await sent('Second');
-    const listed = async (headers = {}) => (await get(channels, headers).expect(200)).body.data[0];
+    const listed = async (headers = {}) =>
+      (await get(channels, headers).expect(200)).body.data.find(({ id }: { readonly id: string }) =>
+        general.endsWith(id),
+      );
     expect(await listed(ada.headers)).toMatchObject({
       role: 'owner',
       user_ids: [],

@@ -127,7 +127,11 @@ describe('GET /api/me/security', () => {
 describe('GET /api/profile/activity', () => {
   const record = (count: number) =>
     identity.context.database.activityEntry.createMany({
-      data: Array.from({ length: count }, (_, n) => ({ userId: user.id, action: `action-${n}` })),
+      data: Array.from({ length: count }, (_, n) => ({
+        userId: user.id,
+        action: `action-${n}`,
+        createdAt: new Date(Date.now() + n),
+      })),
     });
 
   test('returns a page of 20 by default, newest first, with the meta of the list', async () => {
