@@ -10,11 +10,22 @@ export const mapped = <T, U>(
 ): Record<string, U> =>
   Object.fromEntries(Object.entries(of).map(([key, value]) => [key, to(value)]));
 
+/** The results of `hoist`: many operations share the schema of a record or of an error. */
+const hoisted = new WeakMap<Schemas, WeakMap<JsonSchema, JsonSchema>>();
+
 /**
  * Moves named schemas to `components` and replaces them by references. Visits only keywords that contain
  * schemas, because an example or a property can also have a member called "title".
  */
 export const hoist = (given: JsonSchema, schemas: Schemas): JsonSchema => {
+  const known = hoisted.get(schemas) ?? new WeakMap<JsonSchema, JsonSchema>();
+  hoisted.set(schemas, known);
+  const schema = known.get(given) ?? hoistNew(given, schemas);
+  known.set(given, schema);
+  return schema;
+};
+
+const hoistNew = (given: JsonSchema, schemas: Schemas): JsonSchema => {
   const below = (schema: unknown): unknown =>
     typeof schema === 'object' ? hoist(schema as JsonSchema, schemas) : schema;
   const { title, ...own } = given;

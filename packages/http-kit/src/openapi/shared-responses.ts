@@ -15,11 +15,14 @@ export const shareResponses = (
     Object.values(methods),
   ) as Described[];
   const isError = (status: string): boolean => Number(status) >= 400;
+  const keys = new Map<object, string>();
   const uses = new Map<string, number>();
   for (const { responses } of operations) {
     for (const [status, response] of Object.entries(responses)) {
+      if (!isError(status)) continue;
       const key = status + JSON.stringify(response);
-      if (isError(status)) uses.set(key, (uses.get(key) ?? 0) + 1);
+      keys.set(response, key);
+      uses.set(key, (uses.get(key) ?? 0) + 1);
     }
   }
   const shared: Record<string, object> = {};
@@ -35,8 +38,8 @@ export const shareResponses = (
   };
   for (const operation of operations) {
     for (const [status, response] of Object.entries(operation.responses)) {
-      const key = status + JSON.stringify(response);
-      if ((uses.get(key) ?? 0) < 2) continue;
+      const key = keys.get(response);
+      if (key === undefined || (uses.get(key) ?? 0) < 2) continue;
       const name = nameOf(status, key);
       shared[name] = response;
       operation.responses[status] = { $ref: `#/components/responses/${name}` };
