@@ -11243,7 +11243,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden2"];
             404: components["responses"]["NotFound"];
-            /** @description More than 20,000 communication logs and tasks would have to be moved */
+            /** @description The other contact has more than 20,000 communication logs and tasks; contacts with fewer can be merged into it */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

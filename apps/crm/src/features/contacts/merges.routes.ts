@@ -36,7 +36,7 @@ export const mergeRoutes = (merges: ContactMerges): RouteTable => ({
       'The contact takes over the communication logs and tasks of the other one, values for its empty fields, tags, email addresses, phone numbers and addresses. The other contact is deleted. `unmerge` undoes this within 30 days.',
     problems: {
       ...changeProblems,
-      409: 'More than 20,000 communication logs and tasks would have to be moved',
+      409: 'The other contact has more than 20,000 communication logs and tasks; contacts with fewer can be merged into it',
     },
     handler: async ({ caller, params, body, req, reply }) => {
       const versions = acceptedVersions(req.get('If-Match'));

@@ -109,7 +109,10 @@ export const createContactMerges = (
         await contacts.get(caller, id);
         const merged = await otherOf(contacts, caller, mergedId);
         if (await hasMoreLinks(db, mergedId, maxLinks)) {
-          const message = `The other contact has more than ${maxLinks} communication logs and tasks. Merge this contact into that one instead.`;
+          const remedy = (await hasMoreLinks(db, id, maxLinks))
+            ? 'This contact has more as well, so neither can be merged into the other.'
+            : 'Merge this contact into that one instead.';
+          const message = `The other contact has more than ${maxLinks} communication logs and tasks. ${remedy}`;
           throw new HttpError(409, 'conflict', message);
         }
         let taken: MergedColumns = {};

@@ -136,7 +136,15 @@ test('A merge is refused if it would move too many records, but not in the other
   );
   const acting = callerIn(rows[0]?.tenant_id);
   const merges = createContactMerges(database, 2);
-  await expect(merges.merge(acting, few, many)).rejects.toMatchObject({ status: 409 });
+  const refusal = (message: string) => ({ status: 409, message: expect.stringContaining(message) });
+  await expect(merges.merge(acting, few, many)).rejects.toMatchObject(
+    refusal('Merge this contact into that one instead.'),
+  );
+  const another = await contact(one);
+  for (let n = 0; n < 3; n += 1) await task(another);
+  await expect(merges.merge(acting, another, many)).rejects.toMatchObject(
+    refusal('This contact has more as well'),
+  );
   expect((await merges.merge(acting, many, few)).id).toBe(many);
 });
 
