@@ -27,28 +27,34 @@ export const runJob = async (
   const attempt = retryCount + 1;
   const context = { job: job.name, id, attempt };
   const finished = metrics?.started(job.name);
+  const isDead = retryCount >= retryLimit;
+  const { traceparent, ...data } = Object(stored.data) as { readonly traceparent?: string };
+  const attributes = {
+    'messaging.system': 'pg-boss',
+    'messaging.operation.type': 'process',
+    'messaging.destination.name': job.name,
+    'messaging.message.id': id,
+  };
+  const perform = async (): Promise<void> => {
+    try {
+      const payload = validate(job.payload, data, 'payload');
+      if (!payload.ok) throw new Error(`The payload is invalid: ${Object.keys(payload.errors)}.`);
+      const run: JobRun = { id, attempt, signal: stored.signal, stopping };
+      const work = handle as (payload: Out<typeof job.payload>, run: JobRun) => Promise<void>;
+      await work(payload.value, run);
+    } catch (err) {
+      // Within the span, so that the line has its ids.
+      if (isDead) logger.error({ err, ...context }, 'a job failed and will not be retried');
+      else logger.warn({ err, ...context }, 'a job failed and will be retried');
+      throw err;
+    }
+  };
   try {
-    const { traceparent, ...data } = Object(stored.data) as { readonly traceparent?: string };
-    const payload = validate(job.payload, data, 'payload');
-    if (!payload.ok) throw new Error(`The payload is invalid: ${Object.keys(payload.errors)}.`);
-    const run: JobRun = { id, attempt, signal: stored.signal, stopping };
-    const work = handle as (payload: Out<typeof job.payload>, run: JobRun) => Promise<void>;
-    const attributes = {
-      'messaging.system': 'pg-boss',
-      'messaging.operation.type': 'process',
-      'messaging.destination.name': job.name,
-      'messaging.message.id': id,
-    };
-    await spanAfter(traceparent, `process ${job.name}`, { kind: 'consumer', attributes }, () =>
-      work(payload.value, run),
-    );
+    await spanAfter(traceparent, `process ${job.name}`, { kind: 'consumer', attributes }, perform);
     finished?.('done');
     return { id, status: 'completed' };
   } catch (err) {
-    const isDead = retryCount >= retryLimit;
     finished?.(isDead ? 'dead' : 'failed');
-    if (isDead) logger.error({ err, ...context }, 'a job failed and will not be retried');
-    else logger.warn({ err, ...context }, 'a job failed and will be retried');
     return { id, status: 'failed', output: outputOf(err) };
   }
 };
