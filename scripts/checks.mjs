@@ -12,6 +12,7 @@ import { kubernetes } from './check-kubernetes.mjs';
 import { lintRules } from './check-lint-rules.mjs';
 import { migrationLocks } from './check-migrations.mjs';
 import { noProcessLeft } from './check-processes.mjs';
+import { publication } from './check-publication.mjs';
 import { withoutSecrets } from './check-secrets.mjs';
 import { runTests } from './check-tests.mjs';
 import { tour } from './check-tour.mjs';
@@ -99,6 +100,7 @@ await check('the documents are valid OpenAPI and AsyncAPI', documents);
 await check('no interface breaks clients of the last release', compatible);
 await check('the GitHub workflows are right', workflows);
 await check('no file contains a secret', withoutSecrets);
+await check('the published packages can be installed', publication);
 await check('every benchmark runs and is answered 2xx', benchRuns);
 await check('both services survive faults, and nothing is lost', () =>
   node('scripts/test-faults.mjs', '--smoke'),
