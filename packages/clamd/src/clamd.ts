@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import type { ClamdAddress } from './address.ts';
 
@@ -48,6 +48,29 @@ async function* framed(content: AsyncIterable<Uint8Array>): AsyncGenerator<Buffe
   yield length(0);
 }
 
+type Written = (error?: Error | null) => void;
+
+const unlessFailed =
+  (written: Written): Written =>
+  (error) => {
+    if (!error) written();
+  };
+
+/**
+ * A socket that stays readable after a write failed. clamd replies to a content that is too large and closes the
+ * connection while bytes are still being sent; a plain socket would be destroyed by the failed write, with the reply
+ * unread. What ends this one is the end of the connection, which always follows.
+ */
+class ReplySocket extends Socket {
+  override _write(chunk: unknown, encoding: BufferEncoding, written: Written): void {
+    super._write(chunk, encoding, unlessFailed(written));
+  }
+
+  override _writev(chunks: { chunk: unknown; encoding: BufferEncoding }[], written: Written): void {
+    super._writev?.(chunks, unlessFailed(written));
+  }
+}
+
 /** The reply, which ends with NUL. */
 const replyOn = (socket: Socket): Promise<string> =>
   new Promise((resolve, reject) => {
@@ -59,7 +82,9 @@ const replyOn = (socket: Socket): Promise<string> =>
       else if (text.length > MAX_REPLY) reject(new Error('The reply of clamd does not end.'));
     });
     socket.on('error', reject);
-    socket.on('close', () => reject(new Error('clamd closed the connection without a reply.')));
+    const closed = () => reject(new Error('clamd closed the connection without a reply.'));
+    socket.on('end', closed);
+    socket.on('close', closed);
   });
 
 const verdictOf = (reply: string): Verdict => {
@@ -82,7 +107,7 @@ export const createClamd = (
 ): Clamd => ({
   async scan(content, signal) {
     signal?.throwIfAborted();
-    const socket = connect(address);
+    const socket = new ReplySocket().connect(address);
     const limit = (ms: number, failure: string) =>
       socket.setTimeout(ms, () => socket.destroy(new Error(failure)));
     const abort = () => socket.destroy(signal?.reason);
@@ -95,7 +120,7 @@ export const createClamd = (
       socket.removeAllListeners('timeout');
       limit(idleMs, `clamd did not answer within ${idleMs} ms.`);
       const sent = pipeline(framed(content), socket, { end: false });
-      // clamd replies early to a content that is too large. Then it closes the connection, and `sent` rejects.
+      // clamd replies early to a content that is too large.
       return verdictOf(await Promise.race([reply, sent.then(() => reply)]));
     } finally {
       signal?.removeEventListener('abort', abort);
