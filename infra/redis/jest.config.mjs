@@ -1,11 +1,4 @@
-import base from '../../jest.config.mjs';
-
-const { testPathIgnorePatterns: _, ...others } = base;
+import { testsOfKind } from '../tests-of-kind.mjs';
 
 /** Tests that need a Redis server. */
-export default {
-  ...others,
-  rootDir: '../..',
-  testMatch: ['**/src/**/*.redis.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '/dist/'],
-};
+export default testsOfKind('redis');
