@@ -6,7 +6,7 @@ const { testMatch: _, ...others } = base;
 const suites = [
   '/infra/kafka/.*\\.test\\.mjs$',
   '/packages/event-bus/src/.*\\.test\\.ts$',
-  '/packages/local-stack/src/system/(?!replicas|alerts|traces).*\\.test\\.ts$',
+  '/packages/local-stack/src/system/(?!replicas|metrics|traces|later-schema).*\\.test\\.ts$',
   '/apps/identity/src/outbox/.*\\.test\\.ts$',
   '/apps/crm/src/events/publish[^/]*\\.test\\.ts$',
   '/packages/resource-server/src/(stream|example/rooms)[^/]*\\.test\\.ts$',
