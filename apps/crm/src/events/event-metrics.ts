@@ -1,7 +1,12 @@
 import type { TopicProgress } from '@tessera/event-bus';
 import type { Logger } from '@tessera/http-kit';
 import type { ResourceServer } from '@tessera/resource-server';
-import { type Backlog, readSometimes, registerOutbox } from '@tessera/telemetry/metrics';
+import {
+  type Backlog,
+  readSometimes,
+  registerOutbox,
+  registerReadGauge,
+} from '@tessera/telemetry/metrics';
 import type { Pool } from 'pg';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { sinks } from './outbox-reader.ts';
@@ -45,20 +50,20 @@ export const registerEventMetrics = (sources: EventMetricsSources): void => {
   );
   registerOutbox(registry, sinks, backlog);
 
-  new Gauge({
-    name: 'outbox_set_aside',
-    help: 'Events that their sink refused for good, by sink. They stay in the outbox.',
-    labelNames: ['sink'],
-    registers: [registry],
-    async collect() {
-      const rows = await setAside();
-      this.reset();
-      if (rows === undefined) return;
+  registerReadGauge(
+    registry,
+    {
+      name: 'outbox_set_aside',
+      help: 'Events that their sink refused for good, by sink. They stay in the outbox.',
+      labelNames: ['sink'],
+    },
+    setAside,
+    (gauge, rows) => {
       for (const sink of sinks) {
-        this.set({ sink }, rows.find((row) => row.sink === sink)?.events ?? 0);
+        gauge.set({ sink }, rows.find((row) => row.sink === sink)?.events ?? 0);
       }
     },
-  });
+  );
 
   const consumptionCounter = (
     name: string,

@@ -1,4 +1,5 @@
-import { Gauge, Histogram, type Registry } from 'prom-client';
+import { type Read, registerReadGauge } from '@tessera/telemetry/metrics';
+import { Histogram, type Registry } from 'prom-client';
 
 /** Jobs of one kind, by state. */
 export interface JobCounts {
@@ -10,11 +11,11 @@ export interface JobCounts {
   readonly dead: number;
 }
 
-/** What is read for the gauges; undefined if it cannot be read now. */
+/** What is read for the gauges. */
 export interface JobReadings {
-  counts(): Promise<readonly JobCounts[] | undefined>;
+  readonly counts: Read<readonly JobCounts[]>;
   /** Seconds since the oldest job that waits was due, by kind; 0 if none is due. */
-  overdue(): Promise<ReadonlyMap<string, number> | undefined>;
+  readonly overdue: Read<ReadonlyMap<string, number>>;
 }
 
 export type Outcome = 'done' | 'failed' | 'dead';
@@ -29,32 +30,34 @@ const STATES = ['waiting', 'running', 'dead'] as const;
 /** Registers metrics: the number of jobs by kind and state, how late they are, and the duration of attempts by outcome. */
 export const createJobMetrics = (
   registry: Registry,
-  { counts: readCounts, overdue }: JobReadings,
+  { counts, overdue }: JobReadings,
 ): JobMetrics => {
-  new Gauge({
-    name: 'jobs_overdue_seconds',
-    help: 'How long the oldest job has been due without running, by kind; 0 if none is due.',
-    labelNames: ['job'],
-    registers: [registry],
-    async collect() {
-      const seconds = await overdue();
-      this.reset();
-      for (const [job, one] of seconds ?? []) this.set({ job }, one);
+  registerReadGauge(
+    registry,
+    {
+      name: 'jobs_overdue_seconds',
+      help: 'How long the oldest job has been due without running, by kind; 0 if none is due.',
+      labelNames: ['job'],
     },
-  });
-  new Gauge({
-    name: 'jobs',
-    help: 'Jobs by kind and state (waiting, running, dead), counted every few seconds.',
-    labelNames: ['job', 'state'],
-    registers: [registry],
-    async collect() {
-      const kinds = await readCounts();
-      this.reset();
-      for (const { job, ...counts } of kinds ?? []) {
-        for (const state of STATES) this.set({ job, state }, counts[state]);
+    overdue,
+    (gauge, kinds) => {
+      for (const [job, seconds] of kinds) gauge.set({ job }, seconds);
+    },
+  );
+  registerReadGauge(
+    registry,
+    {
+      name: 'jobs',
+      help: 'Jobs by kind and state (waiting, running, dead), counted every few seconds.',
+      labelNames: ['job', 'state'],
+    },
+    counts,
+    (gauge, kinds) => {
+      for (const { job, ...ofStates } of kinds) {
+        for (const state of STATES) gauge.set({ job, state }, ofStates[state]);
       }
     },
-  });
+  );
   const duration = new Histogram({
     name: 'job_duration_seconds',
     help: 'Duration of attempts by kind of job and outcome (done, failed, dead).',

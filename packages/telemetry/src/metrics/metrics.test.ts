@@ -1,5 +1,12 @@
 import { Registry } from 'prom-client';
-import { type Backlog, CacheUse, readSometimes, registerCaches, registerOutbox } from './index.ts';
+import {
+  type Backlog,
+  CacheUse,
+  readSometimes,
+  registerCaches,
+  registerOutbox,
+  registerReadGauge,
+} from './index.ts';
 
 test('A cache counts hits and misses, and the entries that it has now', async () => {
   const registry = new Registry();
@@ -28,6 +35,21 @@ test('An outbox that cannot be read has no metrics, and the others are still ser
   expect(text).toContain('outbox_pending{sink="webhooks"} 0\n');
   backlog = undefined;
   expect(await registry.metrics()).not.toContain('outbox_pending{');
+});
+
+test('A gauge without labels is absent while it cannot be read, not 0', async () => {
+  const registry = new Registry();
+  let age: number | undefined = 4;
+  const about = { name: 'age_seconds', help: 'Age.' };
+  registerReadGauge(
+    registry,
+    about,
+    async () => age,
+    (gauge, seconds) => gauge.set(seconds),
+  );
+  expect(await registry.metrics()).toContain('age_seconds 4\n');
+  age = undefined;
+  expect(await registry.metrics()).not.toMatch(/^age_seconds/m);
 });
 
 test('Several metrics share one reading, and a failure is reported once', async () => {

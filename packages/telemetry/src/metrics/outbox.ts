@@ -1,4 +1,5 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { registerReadGauge } from './read-gauge.ts';
 import type { Read } from './read-sometimes.ts';
 
 /** The events of an outbox that wait for one sink, such as `kafka`. */
@@ -15,25 +16,16 @@ export const registerOutbox = (
   sinks: readonly string[],
   read: Read<readonly Backlog[]>,
 ): void => {
-  const gauge = (name: string, help: string, of: (one: Backlog) => number): void => {
-    new Gauge({
-      name,
-      help,
-      labelNames: ['sink'],
-      registers: [registry],
-      async collect() {
-        const backlog = await read();
-        this.reset();
-        if (backlog === undefined) return;
-        for (const sink of sinks) {
-          const one = backlog.find((candidate) => candidate.sink === sink);
-          this.set({ sink }, one ? of(one) : 0);
-        }
-      },
+  const register = (name: string, help: string, measure: (one: Backlog) => number): void => {
+    registerReadGauge(registry, { name, help, labelNames: ['sink'] }, read, (gauge, backlog) => {
+      for (const sink of sinks) {
+        const one = backlog.find((candidate) => candidate.sink === sink);
+        gauge.set({ sink }, one ? measure(one) : 0);
+      }
     });
   };
-  gauge('outbox_pending', 'Events that wait in the outbox, by sink.', (one) => one.pending);
-  gauge(
+  register('outbox_pending', 'Events that wait in the outbox, by sink.', (one) => one.pending);
+  register(
     'outbox_oldest_seconds',
     'Age of the oldest event that waits in the outbox, by sink; 0 if none waits.',
     (one) => one.age,

@@ -1,5 +1,5 @@
-import type { Read } from '@tessera/telemetry/metrics';
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { type Read, registerReadGauge } from '@tessera/telemetry/metrics';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Outcome } from './attempts.repository.ts';
 
 /** What is measured of webhooks. */
@@ -30,16 +30,15 @@ export const createWebhookMetrics = (registry: Registry, oldest: Read<number>): 
     attempts.inc({ result }, 0);
     duration.zero({ result });
   }
-  new Gauge({
-    name: 'webhook_oldest_delivery_seconds',
-    help: 'Age of the oldest webhook delivery that has neither succeeded nor failed for good.',
-    registers: [registry],
-    async collect() {
-      const age = await oldest();
-      if (age === undefined) this.remove();
-      else this.set(age);
+  registerReadGauge(
+    registry,
+    {
+      name: 'webhook_oldest_delivery_seconds',
+      help: 'Age of the oldest webhook delivery that has neither succeeded nor failed for good.',
     },
-  });
+    oldest,
+    (gauge, age) => gauge.set(age),
+  );
   return {
     attempted(state, durationMs) {
       const result = RESULTS[state];
