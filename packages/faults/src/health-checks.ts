@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Application, RoundRobin } from '@tessera/local-stack';
+import { type Application, isReady, type RoundRobin } from '@tessera/local-stack';
 
 const PERIOD_MS = 500;
 const TIMEOUT_MS = 2000;
@@ -12,13 +12,6 @@ export interface HealthChecks {
   areAllUsed(): boolean;
   stop(): Promise<void>;
 }
-
-/** Whether a replica reports that it is ready. */
-export const isReady = (url: string): Promise<boolean> =>
-  fetch(`${url}/readyz`, { signal: AbortSignal.timeout(TIMEOUT_MS) }).then(
-    ({ ok }) => ok,
-    () => false,
-  );
 
 export const startHealthChecks = (proxy: RoundRobin): HealthChecks => {
   const replicas = new Set<string>();
@@ -38,7 +31,7 @@ export const startHealthChecks = (proxy: RoundRobin): HealthChecks => {
     while (!isStopping) {
       await Promise.all(
         [...replicas].map(async (url) => {
-          const ready = await isReady(url);
+          const ready = await isReady(url, TIMEOUT_MS);
           use(url, ready && replicas.has(url));
         }),
       );

@@ -6,6 +6,7 @@ import {
   type RedisServer,
   type S3Server,
   type Stack,
+  signIn,
   startRedis,
   startRoundRobin,
   startS3,
@@ -145,14 +146,8 @@ export const startSystem = async ({ withFileStore, onStep }: SystemOptions): Pro
     const events = await receiveEvents([`127.0.0.1:${stack.broker.port}`]);
     stops.push(() => events.stop());
     const memberOf = async (who: 'owner' | 'other_owner'): Promise<Member> => {
-      const { email, password, user_id: userId, tenant_slug: tenant } = stack.system[who];
-      const response = await fetch(`${proxies.identity.url}/api/auth/login`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ email, password }),
-      });
-      const { data } = (await response.json()) as { data: { token: string } };
-      return { tenant, userId, token: data.token };
+      const { user_id: userId, tenant_slug: tenant } = stack.system[who];
+      return { tenant, userId, token: await signIn(stack, who) };
     };
     const members = [await memberOf('owner'), await memberOf('other_owner')];
     return {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Journal } from './load/journal.ts';
 import { type OperationContext, sendWrite } from './load/operations.ts';
-import type { System } from './system.ts';
+import type { Service, System } from './system.ts';
 
 const LIMIT_MS = 60_000;
 const PAUSE_MS = 200;
@@ -26,31 +26,53 @@ export const repeatUnanswered = async (context: OperationContext): Promise<reado
   return problems;
 };
 
+const rowsOf = async <Row extends pg.QueryResultRow>(
+  { stack }: System,
+  database: Service,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<readonly Row[]> => {
+  const client = new pg.Client({ connectionString: stack.postgres.url(database) });
+  await client.connect();
+  try {
+    return (await client.query<Row>(text, [...values])).rows;
+  } finally {
+    await client.end();
+  }
+};
+
+/** Reads until the result is as it should be, up to a minute; returns the last result. */
+const lastOf = async <T>(
+  read: () => T | Promise<T>,
+  isRight: (result: T) => boolean,
+): Promise<T> => {
+  for (const deadline = performance.now() + LIMIT_MS; ; await delay(PAUSE_MS)) {
+    const result = await read();
+    if (isRight(result) || performance.now() >= deadline) return result;
+  }
+};
+
 interface Stored {
   readonly id: string;
   readonly tenant: string;
   readonly name: string;
 }
 
-const storedIn = async ({ stack }: System, run: string): Promise<readonly Stored[]> => {
-  const client = new pg.Client({ connectionString: stack.postgres.url('crm') });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ id: string; tenant_id: string; first_name: string }>(
-      `SELECT id, tenant_id, first_name FROM tenant_crm.contacts
-       WHERE split_part(first_name, '-', 2) = $1`,
-      [run],
-    );
-    const { owner, other_owner: other } = stack.system;
-    const slugs = new Map([owner, other].map((of) => [of.tenant_id, of.tenant_slug]));
-    return rows.map(({ id, tenant_id, first_name: name }) => ({
-      id,
-      tenant: slugs.get(tenant_id) ?? tenant_id,
-      name,
-    }));
-  } finally {
-    await client.end();
-  }
+const storedIn = async (system: System, run: string): Promise<readonly Stored[]> => {
+  const rows = await rowsOf<{ id: string; tenant_id: string; first_name: string }>(
+    system,
+    'crm',
+    `SELECT id, tenant_id, first_name FROM tenant_crm.contacts
+     WHERE split_part(first_name, '-', 2) = $1`,
+    [run],
+  );
+  const { owner, other_owner: other } = system.stack.system;
+  const slugs = new Map([owner, other].map((of) => [of.tenant_id, of.tenant_slug]));
+  return rows.map(({ id, tenant_id, first_name: name }) => ({
+    id,
+    tenant: slugs.get(tenant_id) ?? tenant_id,
+    name,
+  }));
 };
 
 /** Every write exists exactly once, in its tenant, under the id of its response, and nothing else does. */
@@ -75,32 +97,23 @@ export const missingEvents = async (
   { events }: System,
   journal: Journal,
 ): Promise<readonly string[]> => {
-  const missing = (): string[] =>
+  const missing = (): readonly string[] =>
     journal.answered.flatMap(({ id }) => (id === undefined || events.hasCreated(id) ? [] : [id]));
-  for (const deadline = performance.now() + LIMIT_MS; performance.now() < deadline; ) {
-    if (missing().length === 0) return [];
-    await delay(PAUSE_MS);
-  }
-  return missing();
+  return lastOf(missing, (ids) => ids.length === 0);
 };
 
-/** The events that a service still has to publish. */
-export const unpublished = async ({ stack }: System): Promise<number> => {
-  const count = async (database: string, sql: string): Promise<number> => {
-    const client = new pg.Client({ connectionString: stack.postgres.url(database) });
-    await client.connect();
-    try {
-      return Number((await client.query<{ count: string }>(sql)).rows[0]?.count);
-    } finally {
-      await client.end();
-    }
+/** The events that a service still has to publish after a minute. */
+export const unpublished = (system: System): Promise<number> => {
+  const count = async (database: Service, where: string): Promise<number> => {
+    const [row] = await rowsOf<{ count: string }>(
+      system,
+      database,
+      `SELECT count(*) FROM ${where}`,
+    );
+    return Number(row?.count);
   };
   const left = async (): Promise<number> =>
-    (await count('crm', 'SELECT count(*) FROM tenant_crm.outbox')) +
-    (await count('identity', 'SELECT count(*) FROM identity.outbox WHERE published_at IS NULL'));
-  for (const deadline = performance.now() + LIMIT_MS; performance.now() < deadline; ) {
-    if ((await left()) === 0) return 0;
-    await delay(PAUSE_MS);
-  }
-  return left();
+    (await count('crm', 'tenant_crm.outbox')) +
+    (await count('identity', 'identity.outbox WHERE published_at IS NULL'));
+  return lastOf(left, (events) => events === 0);
 };

@@ -56,11 +56,12 @@ export interface Application {
 }
 
 const START_LIMIT_MS = 60_000;
+const READY_LIMIT_MS = 1000;
 
-/** Whether a service reports that it is ready. */
-export const isReady = async (url: string): Promise<boolean> => {
+/** Whether a service reports within this time, in milliseconds, that it is ready. */
+export const isReady = async (url: string, limitMs = READY_LIMIT_MS): Promise<boolean> => {
   try {
-    return (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(1000) })).ok;
+    return (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(limitMs) })).ok;
   } catch {
     return false;
   }

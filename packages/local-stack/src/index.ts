@@ -1,4 +1,4 @@
-export type { Application } from './application.ts';
+export { type Application, isReady } from './application.ts';
 export { type Broker, type BrokerOptions, startBroker } from './broker.ts';
 export { type Deferred, deferred } from './deferred.ts';
 export { DeploymentAutomationStandIn, type Fault } from './deployment-automation/stand-in.ts';

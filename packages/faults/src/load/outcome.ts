@@ -64,8 +64,7 @@ export const judge = (
   isRight: (body: unknown, text: string) => boolean,
   refusals: readonly string[],
 ): Pick<Outcome, 'kind' | 'detail'> => {
-  if (reply.status === 0) return { kind: 'lost', detail: 'reason' in reply ? reply.reason : '' };
-  if (!('text' in reply)) return { kind: 'lost', detail: '' };
+  if ('reason' in reply) return { kind: 'lost', detail: reply.reason };
   const { status, text, body } = reply;
   if (status >= 200 && status < 300) {
     if (isRight(body, text)) return { kind: 'ok', detail: '' };

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type KeptRunning, keepRunning, until } from '@tessera/local-stack';
-import { isReady } from '../health-checks.ts';
+import { isReady, type KeptRunning, keepRunning, until } from '@tessera/local-stack';
 import type { FaultContext, Scenario } from '../scenario.ts';
 
 const PAUSE_MS = 5000;
