@@ -2,10 +2,10 @@
 // of the last release. `-- --save` makes the present documents those of the last release.
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { root } from './bootstrap.mjs';
 import { baselineOf, breaks, documents, faults, folder, read } from './compatibility.mjs';
 import { plantedBreaks, plantedExtensions } from './compatibility-canaries.mjs';
+import { isProgram } from './program.mjs';
 
 const accepted = join(folder, 'accepted.json');
 
@@ -60,7 +60,7 @@ export const compatible = () => {
   return problems.length === 0;
 };
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+if (isProgram(import.meta.url)) {
   if (process.argv.includes('--save')) save();
   else process.exitCode = compatible() ? 0 : 1;
 }

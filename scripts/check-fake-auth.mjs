@@ -5,9 +5,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { root } from './bootstrap.mjs';
 import { innocent, planted } from './check-fake-auth.canaries.mjs';
+import { isProgram } from './program.mjs';
 
 /** Source code and documentation may mention the variable. */
 const isConfiguration = (path) =>
@@ -72,7 +72,7 @@ export const fakeAuthentication = () => {
   );
 };
 
-if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+if (isProgram(import.meta.url)) {
   try {
     fakeAuthentication();
     console.log(

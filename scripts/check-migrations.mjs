@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { root } from './bootstrap.mjs';
+import { isProgram } from './program.mjs';
 
 const squawk = createRequire(import.meta.url).resolve('squawk-cli/js/bin/squawk');
 
@@ -103,6 +103,6 @@ export const migrationLocks = () => {
   return problems.length === 0;
 };
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+if (isProgram(import.meta.url)) {
   process.exitCode = migrationLocks() ? 0 : 1;
 }

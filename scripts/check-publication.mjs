@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { root } from './bootstrap.mjs';
+import { isProgram } from './program.mjs';
 import { pack, publishedPackages } from './publication.mjs';
 
 const program = `import { type paths as CrmPaths, createCrmClient } from '@tessera/crm-client';
@@ -88,7 +88,7 @@ const use = (directory, source) => {
 export const publication = () => {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'tessera-publication-')));
   try {
-    const tarballs = pack(join(directory), 'owner/name');
+    const tarballs = pack(directory, 'owner/name');
     const modules = join(directory, 'node_modules');
     const names = publishedPackages();
     const faults = tarballs.flatMap((tarball, at) =>
@@ -113,6 +113,6 @@ export const publication = () => {
   }
 };
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+if (isProgram(import.meta.url)) {
   process.exitCode = publication() ? 0 : 1;
 }

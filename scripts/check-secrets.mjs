@@ -13,9 +13,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { root } from './bootstrap.mjs';
 import { goProgram } from './go-program.mjs';
+import { isProgram } from './program.mjs';
 
 const PLANTED = 'planted';
 
@@ -102,6 +102,6 @@ export const withoutSecrets = () => {
   }
 };
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+if (isProgram(import.meta.url)) {
   process.exitCode = withoutSecrets() ? 0 : 1;
 }

@@ -2,10 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { parse } from 'yaml';
 import { root } from './bootstrap.mjs';
 import { goProgram } from './go-program.mjs';
+import { isProgram } from './program.mjs';
 
 const folder = '.github/workflows';
 
@@ -67,6 +67,6 @@ export const workflows = () => {
   return problems.length === 0;
 };
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+if (isProgram(import.meta.url)) {
   process.exitCode = workflows() ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
+import { cacheFolder } from './program.mjs';
 
 /**
  * The path of a program that Go builds once, in the version that is given; Go verifies its checksums.
@@ -10,8 +10,7 @@ import { basename, join } from 'node:path';
  */
 export const goProgram = (program, version) => {
   const name = basename(program.replace(/\/v\d+$/, ''));
-  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
-  const directory = join(cache, 'tessera', `${name}-${version}`);
+  const directory = join(cacheFolder, `${name}-${version}`);
   const path = join(directory, name);
   if (existsSync(path)) return path;
   const { status, stderr, error } = spawnSync('go', ['install', `${program}@${version}`], {

@@ -3,9 +3,9 @@
 // passed to Jest.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { bootstrap, jest, root } from './bootstrap.mjs';
+import { cacheFolder } from './program.mjs';
 
 const git = (...args) => {
   const { status, stdout, stderr } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
@@ -29,8 +29,7 @@ const execute = (command, args, cwd) => {
 
 /** The folder of a commit with its dependencies installed; kept for later runs. */
 const installed = (commit) => {
-  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
-  const folder = join(cache, 'tessera', 'releases', commit);
+  const folder = join(cacheFolder, 'releases', commit);
   if (existsSync(folder)) return folder;
   const unfinished = `${folder}.${process.pid}`;
   mkdirSync(unfinished, { recursive: true });

@@ -1,20 +1,16 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { cacheFolder } from '../../scripts/program.mjs';
 import { refuseInterrupted } from './command.mjs';
 
 const PATIENCE_MS = 30 * 60_000;
 
 /** Cache of the engine and its images between runs; it can be removed at any time. */
-export const cache = join(
-  process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
-  'tessera',
-  'containers',
-);
+export const cache = join(cacheFolder, 'containers');
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A short digest of files (names relative to the repository) and other texts. */
