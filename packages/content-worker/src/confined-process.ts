@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
+import { sourceFlags } from './source-flags.ts';
 
 /** The limits of a process. */
 export interface ProcessLimits {
@@ -28,13 +28,6 @@ const MEBIBYTE = 1024 * 1024;
 const HEAP = 0.6;
 
 const extension = extname(import.meta.url);
-
-/** Node does not run TypeScript itself. */
-const sourceFlags = (): string[] => {
-  if (extension !== '.ts') return [];
-  const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-  return ['--conditions=source', '--import', loader];
-};
 
 /** The output; undefined if it is larger than `maxBytes`. */
 const readResult = async (output: Readable, maxBytes: number): Promise<Buffer | undefined> => {
@@ -75,7 +68,7 @@ export const runConfined = async (
 ): Promise<ProcessResult> => {
   const path = fileURLToPath(new URL(`./${program}${extension}`, import.meta.url));
   const heap = `--max-old-space-size=${Math.floor((memoryBytes * HEAP) / MEBIBYTE)}`;
-  const child = spawn(process.execPath, [...sourceFlags(), heap, path, ...args], {
+  const child = spawn(process.execPath, [...sourceFlags(path), heap, path, ...args], {
     // The environment of the service contains secrets.
     env: {},
     stdio: ['pipe', 'ignore', 'ignore', 'pipe'],

@@ -6,6 +6,7 @@ export {
   WorkerEnded,
   type WorkerLimits,
 } from './content-worker.ts';
+export { sourceFlags } from './source-flags.ts';
 export {
   type ImageType,
   imageTypes,

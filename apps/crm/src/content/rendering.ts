@@ -1,6 +1,5 @@
-import { createRequire } from 'node:module';
 import { extname } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { sourceFlags } from '@tessera/content-worker';
 import { HttpError, invalidField } from '@tessera/http-kit';
 import { Piscina } from 'piscina';
 import type { RenderedBody } from './markdown.ts';
@@ -27,13 +26,6 @@ interface Options {
 
 const extension = extname(import.meta.url);
 
-/** Node does not run TypeScript itself. */
-const flags = (): string[] => {
-  if (extension !== '.ts') return [];
-  const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-  return ['--conditions=source', '--import', loader];
-};
-
 const completed = (rendering: Rendering): RenderedBody => {
   if ('refused' in rendering) throw invalidField('body', rendering.refused);
   return rendering;
@@ -50,13 +42,14 @@ export const createBodyRenderer = ({
   program = './rendering-thread',
   deadlineMs = 10_000,
 }: Options = {}): BodyRenderer => {
+  const { href } = new URL(`${program}${extension}`, import.meta.url);
   const threads = new Piscina({
-    filename: new URL(`${program}${extension}`, import.meta.url).href,
+    filename: href,
     minThreads: 0,
     maxThreads: 1,
     idleTimeout: IDLE_MS,
     resourceLimits: { maxOldGenerationSizeMb: MEBIBYTES },
-    execArgv: flags(),
+    execArgv: sourceFlags(href),
     // The environment of the service contains secrets.
     env: {},
   });

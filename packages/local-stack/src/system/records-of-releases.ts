@@ -17,8 +17,6 @@ interface Kind {
   readonly path: string;
   readonly first: Readonly<Record<string, unknown>>;
   readonly change: Readonly<Record<string, unknown>>;
-  /** The parameter that finds the record in the list, if there is one. */
-  readonly search?: string;
 }
 
 /** The status of a successful deletion. */
@@ -30,28 +28,24 @@ const kindsOf = (tenantId: string, mark: string): Kind[] => [
     path: '/api/crm/contacts',
     first: { first_name: mark },
     change: { title: 'Engineer' },
-    search: `?search=${mark}`,
   },
   {
     service: 'crm',
     path: '/api/crm/companies',
     first: { name: mark },
     change: { industry: 'Paper' },
-    search: `?search=${mark}`,
   },
   {
     service: 'crm',
     path: '/api/crm/tasks',
     first: { title: mark },
     change: { description: 'Soon' },
-    search: `?search=${mark}`,
   },
   {
     service: 'crm',
     path: '/api/crm/kb-articles',
     first: { title: mark },
     change: { summary: 'Short' },
-    search: `?search=${mark}`,
   },
   {
     service: 'identity',
@@ -88,7 +82,9 @@ export const recordsLive = async (
     token: string;
   };
   const mark = `release${Date.now().toString(36)}`;
-  for (const { service, path, first: input, change, search = '' } of kindsOf(tenantId, mark)) {
+  for (const { service, path, first: input, change } of kindsOf(tenantId, mark)) {
+    // The roles of a tenant are few, and cannot be searched.
+    const search = service === 'crm' ? `?search=${mark}` : '';
     const at = (instance: Instance, rest = '') => `${instance[service].url}${path}${rest}`;
     const { id } = (await expectStatus(201, 'POST', at(first), token, input)) as { id: string };
     const found = await expectStatus(200, 'GET', at(second, search), token);

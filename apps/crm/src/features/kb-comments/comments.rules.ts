@@ -33,22 +33,29 @@ const statusOfText = async ({ caller, db }: Context): Promise<'visible' | 'pendi
   return isModerated ? 'pending' : 'visible';
 };
 
+/** The thread of a comment that the caller may read; 422 if the article has no such comment. */
+const threadOf = async (
+  { caller, db }: Context,
+  of: { readonly articleId: string; readonly commentId: string },
+): Promise<string> => {
+  const thread = await findThread(db, of, readableComments(caller));
+  if (thread !== undefined) return thread;
+  throw invalidField('parent_id', 'parent_id must be the id of a comment of the article');
+};
+
 /** The columns of a new comment. A reply is in the thread of the comment that it replies to. */
 export const prepareComment = async (
   { body, parent_id: parentId }: { readonly body: string; readonly parent_id?: string | null },
   context: Context & { readonly columns: { readonly article_id?: string } },
 ) => {
-  const { caller, db, columns } = context;
+  const { caller, columns } = context;
   const author = authorOf(caller);
   const status = await statusOfText(context);
   const { body_html } = await renderBody(body);
-  if (!parentId) return Object.assign({ body_html, status, thread_id: null }, author);
-  const of = { articleId: columns.article_id ?? '', commentId: parentId };
-  const thread = await findThread(db, of, readableComments(caller));
-  if (thread === undefined) {
-    throw invalidField('parent_id', 'parent_id must be the id of a comment of the article');
-  }
-  return Object.assign({ body_html, status, thread_id: thread }, author);
+  const thread_id = parentId
+    ? await threadOf(context, { articleId: columns.article_id ?? '', commentId: parentId })
+    : null;
+  return Object.assign({ body_html, status, thread_id }, author);
 };
 
 /** Authors edit their comments. Where comments are moderated, a visible one waits for approval again. */
