@@ -94,7 +94,8 @@ test('both workers answer, share their limits, and report their metrics in one p
 
 test('a worker that is killed is replaced, while the other one answers', async () => {
   const [first] = started().filter(({ worker }) => worker === 2);
-  process.kill(first?.pid ?? 0, 'SIGKILL');
+  expect(first?.pid).toBeGreaterThan(1);
+  process.kill(first?.pid as number, 'SIGKILL');
   const replacement = () => started().filter(({ worker }) => worker === 2)[1];
   const sent: Promise<number | undefined>[] = [];
   await until(() => {

@@ -47,8 +47,11 @@ test('a worker that cannot be replaced ends the service in order, with its error
   const { lines, ended } = run({ REFUSAL: refusal });
   while (!lines.some(({ msg }) => msg === 'crm is ready')) await later(5);
   await writeFile(refusal, '');
-  const killed = lines.find(({ msg, worker }) => msg === 'the worker is ready' && worker === 2);
-  process.kill(killed?.pid ?? 0, 'SIGKILL');
+  // Each process writes its own lines: the worker's may come after that of the primary process.
+  const pid = () =>
+    lines.find(({ msg, worker }) => msg === 'the worker is ready' && worker === 2)?.pid;
+  while (pid() === undefined) await later(5);
+  process.kill(pid() as number, 'SIGKILL');
   expect(await ended).toBe(1);
   const fatal = lines.filter(({ level }) => level === 'fatal');
   expect(fatal).toHaveLength(6);

@@ -144,7 +144,7 @@ test(
   "The terminal's Ctrl-C does not stop the server; its parent does",
   async () => {
     const { parent, url } = await startInParent({ settings: throwawaySettings });
-    process.kill(-(parent.pid ?? 0), 'SIGINT');
+    process.kill(-(parent.pid as number), 'SIGINT');
     await ask(url, 'SELECT pg_sleep(0.2)');
     expect(await ask(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   },
