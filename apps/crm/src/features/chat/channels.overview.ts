@@ -81,7 +81,7 @@ export const readOverviews = async (
       WHERE newest.${tenant} AND newest.channel_id = channels.id AND newest.deleted_at IS NULL
       ORDER BY newest.position DESC LIMIT 1
     ) AS last ON true
-    WHERE channels.${tenant} AND channels.id = ANY(${channelIds}::uuid[])`);
+    WHERE channels.${tenant} AND channels.id = ANY(ARRAY(SELECT unnest(${channelIds}::uuid[])))`);
   return new Map(
     rows.map((row) => {
       const { channel_id: id, role, unread_count, mention_count, user_ids } = row;
