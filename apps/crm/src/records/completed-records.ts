@@ -8,8 +8,8 @@ export interface Completion<T extends KindTypes> {
     caller: T['caller'],
     answers: readonly A[],
   ): Promise<A[]>;
-  /** The revision of what was added, for the entity tag; see `revision` of a kind. */
-  revisionOf(answer: T['answer']): number;
+  /** The revision of what was added, for the entity tag; see `revision` of a kind. Default: that of the record. */
+  revisionOf?(answer: T['answer']): number;
 }
 
 /** The same records, whose responses are completed; also below a parent. */
@@ -30,7 +30,7 @@ export const completedRecords = <T extends KindTypes>(
     );
     return found.map((one, index) => {
       const answer = answers[index] as Answer;
-      return { ...one, answer, revision: revisionOf(answer) };
+      return { ...one, answer, revision: revisionOf ? revisionOf(answer) : one.revision };
     });
   };
 

@@ -1,5 +1,6 @@
 import type { Database } from '../../database.ts';
 import type { Caller } from '../../http.ts';
+import { completedRecords } from '../../records/completed-records.ts';
 import type { AnswerOf, InputOf } from '../../records/kind.ts';
 import { createRecords, type Versioned } from '../../records/records.ts';
 import { requirePermission } from '../../records/require-permission.ts';
@@ -39,9 +40,11 @@ const requireParticipants = (caller: Caller, userId: string | undefined): void =
 };
 
 /** Channels whose responses contain their overviews. */
-const createChannels = (database: Database): Channels => {
-  const channels = createRecords(channel, database);
-  const complete = async (caller: Caller, answers: readonly Answer[]): Promise<Answer[]> => {
+const withOverviews = (records: Channels, database: Database): Channels => {
+  const complete = async <A extends Answer>(
+    caller: Caller,
+    answers: readonly A[],
+  ): Promise<A[]> => {
     const ids = answers.map(({ id }) => id);
     const overviews = await readOverviews(
       database.forTenant(caller.tenantId),
@@ -57,35 +60,23 @@ const createChannels = (database: Database): Channels => {
       return { ...answer, role, user_ids, last_message, unread_count, mention_count };
     });
   };
-  const completeOne = async (
-    caller: Caller,
-    found: Promise<Versioned<Answer>>,
-  ): Promise<Versioned<Answer>> => {
-    const one = await found;
-    const [answer = one.answer] = await complete(caller, [one.answer]);
-    return { ...one, answer };
-  };
+  const channels = completedRecords(records, { complete });
   return {
     ...channels,
     async list(caller, query) {
       requireParticipants(caller, query?.participant_id);
-      const listed = await channels.list(caller, query);
-      return { ...listed, rows: await complete(caller, listed.rows) };
+      return channels.list(caller, query);
     },
     async *batches(caller, query, limited) {
       requireParticipants(caller, query.participant_id);
-      for await (const answers of channels.batches(caller, query, limited)) {
-        yield await limited(() => complete(caller, answers));
-      }
+      yield* channels.batches(caller, query, limited);
     },
-    get: (caller, id) => completeOne(caller, channels.get(caller, id)),
-    update: (caller, ...change) => completeOne(caller, channels.update(caller, ...change)),
-    restore: (caller, ...change) => completeOne(caller, channels.restore(caller, ...change)),
   };
 };
 
 export const createChannelService = (database: Database): ChannelService => {
-  const channels = createChannels(database);
+  const records = createRecords(channel, database);
+  const channels = withOverviews(records, database);
   return {
     channels,
 
@@ -97,7 +88,7 @@ export const createChannelService = (database: Database): ChannelService => {
         if (existing !== undefined) {
           return { isNew: false, opened: await channels.get(caller, existing) };
         }
-        const { id } = await channels.create(caller, input);
+        const { id } = await records.create(caller, input);
         await addFirstParticipants({ caller, db }, { id, kind: input.kind }, input);
         return { isNew: true, opened: await channels.get(caller, id) };
       }),
