@@ -35,12 +35,20 @@ export const saveWords = async (
     WHERE ${oneFile(db, id)}`);
 };
 
-/** Locks a content that is to get a thumbnail; false if it has been deleted, or has one. */
-export const lockForThumbnail = async (db: TenantDb, id: string): Promise<boolean> => {
-  const rows = await db.query(sql`
-    SELECT id FROM tenant_crm.file_contents
-    WHERE ${oneFile(db, id)} AND thumbnail_id IS NULL FOR NO KEY UPDATE`);
-  return rows.length > 0;
+/**
+ * Locks a content that is to get a thumbnail, and the content that has the bytes of the thumbnail already, in the order
+ * of `lockContents`; false if the content has been deleted, or has a thumbnail.
+ */
+export const lockForThumbnail = async (
+  db: TenantDb,
+  id: string,
+  thumbnailSha256: string,
+): Promise<boolean> => {
+  const rows = await db.query<{ id: string; thumbnail_id: string | null }>(sql`
+    SELECT id, thumbnail_id FROM tenant_crm.file_contents
+    WHERE tenant_id = ${db.tenantId}::uuid AND (id = ${id}::uuid OR sha256 = ${thumbnailSha256})
+    ORDER BY id FOR NO KEY UPDATE`);
+  return rows.some((row) => row.id === id && row.thumbnail_id === null);
 };
 
 /** Makes a content the thumbnail of another one; false if they are the same, or that one has a thumbnail. */

@@ -97,7 +97,7 @@ export const contentReadingHandler = ({
     await files.store(db.tenantId, upload, (file) =>
       db.transaction(async (tx) => {
         // Before the usage, which `refer` locks: uploads and deletions lock contents first.
-        if (!(await lockForThumbnail(tx, id))) throw new NotNeeded();
+        if (!(await lockForThumbnail(tx, id, file.sha256))) throw new NotNeeded();
         const thumbnailId = await files.refer(tx, file, 'image/webp', 'derived');
         if (!(await saveThumbnail(tx, id, thumbnailId))) throw new NotNeeded();
       }),

@@ -128,7 +128,20 @@ export interface RemovedReferences {
   readonly removed: readonly RemovedContent[];
 }
 
-/** Removes references. */
+/**
+ * Locks contents and their thumbnails before their references are removed, in the order of ids: the content of a
+ * document may be the thumbnail of another one, so transactions that lock them as they need them could deadlock.
+ */
+export const lockContents = async (db: TenantDb, ids: readonly string[]): Promise<void> => {
+  await db.query(sql`
+    SELECT id FROM tenant_crm.file_contents
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[] || ARRAY(
+      SELECT thumbnail_id FROM tenant_crm.file_contents
+      WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[]) AND thumbnail_id IS NOT NULL
+    )) ORDER BY id FOR UPDATE`);
+};
+
+/** Removes references to contents that are locked. */
 export const removeReferences = async (
   db: TenantDb,
   ids: readonly string[],
@@ -136,9 +149,7 @@ export const removeReferences = async (
   const [counted] = await db.query<{ bytes: number }>(sql`
     WITH changed AS (
       UPDATE tenant_crm.file_contents AS content SET reference_count = reference_count - gone.count
-      FROM (
-        SELECT id, count(*)::int AS count FROM unnest(${ids}::uuid[]) AS id GROUP BY id ORDER BY id
-      ) AS gone
+      FROM (SELECT id, count(*)::int AS count FROM unnest(${ids}::uuid[]) AS id GROUP BY id) AS gone
       WHERE content.tenant_id = ${db.tenantId}::uuid AND content.id = gone.id
       RETURNING content.size * gone.count AS bytes
     )

@@ -5,6 +5,7 @@ import { createVault, encryptionKeys } from '@tessera/vault';
 import { runAdmin } from '../testing/admin.ts';
 import { documentsPath, documentUploader } from '../testing/documents.ts';
 import { tenantForEachTest } from '../testing/tenant.ts';
+import { createFiles } from './files.ts';
 
 const tenant = tenantForEachTest();
 const { crm, get } = tenant;
@@ -99,4 +100,59 @@ test('crm-admin reseal also reseals the key of a file that was uploaded again', 
   const file = { tenantId, id: object_id, size: Number(size), sealedKey };
   const chunks = await (await store.get(file)).toArray();
   expect(String(Buffer.concat(chunks))).toBe(content);
+});
+
+test('References that concurrent transactions end in different orders do not deadlock', async () => {
+  const { pool, database, fileStore: store, jobs } = crm().context;
+  const files = createFiles({
+    database,
+    store,
+    jobs,
+    maxBytes: 1,
+    defaultQuota: undefined,
+    onNewContent: [],
+  });
+  // The thumbnail of an image is also the content of a document, and another content has two references.
+  const contents = [];
+  for (let n = 0; n < 3; n += 1) contents.push(await contentOf(await create(randomUUID())));
+  const [thumbnail, image, shared] = contents.map(({ id }) => id as string);
+  if (!thumbnail || !image || !shared) throw new Error('There are not three contents.');
+  const tenantId: string = contents[0].tenant_id;
+  for (const table of ['document_versions', 'documents']) {
+    await pool.query(`DELETE FROM tenant_crm.${table} WHERE tenant_id = $1`, [tenantId]);
+  }
+  await pool.query(
+    `UPDATE tenant_crm.file_contents SET reference_count = 1 + (id <> $2)::int,
+       thumbnail_id = CASE WHEN id = $2 THEN $3::uuid END WHERE tenant_id = $1`,
+    [tenantId, image, thumbnail],
+  );
+  await pool.query('UPDATE tenant_crm.file_usage SET bytes = 5 * 36 WHERE tenant_id = $1', [
+    tenantId,
+  ]);
+  const release = (...ids: string[]) =>
+    database.forTenant(tenantId).transaction((db) => files.release(db, ids));
+
+  const holder = await pool.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM tenant_crm.file_contents WHERE id = $1 FOR UPDATE', [shared]);
+    const released = Promise.all([release(image, shared), release(shared, thumbnail)]);
+    await until(async () => {
+      const { rows } = await pool.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database()
+           AND wait_event_type = 'Lock' AND query LIKE '%file_contents%FOR UPDATE'`,
+      );
+      return rows.length === 2;
+    });
+    await holder.query('COMMIT');
+    await released;
+  } finally {
+    holder.release();
+  }
+  const { rows } = await pool.query(
+    `SELECT bytes, (SELECT count(*)::int FROM tenant_crm.file_contents WHERE tenant_id = $1) AS contents
+     FROM tenant_crm.file_usage WHERE tenant_id = $1`,
+    [tenantId],
+  );
+  expect(rows).toEqual([{ bytes: 0, contents: 0 }]);
 });

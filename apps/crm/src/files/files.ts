@@ -28,6 +28,7 @@ import {
   findThumbnail,
   insertAbandoned,
   insertPending,
+  lockContents,
   markAbandoned,
   removeReferences,
   type Thumbnail,
@@ -233,6 +234,7 @@ export const createFiles = ({
 
   const release = async (db: TenantDb, contentIds: readonly string[]): Promise<void> => {
     let released = 0;
+    if (contentIds.length > 0) await lockContents(db, contentIds);
     for (let ids = contentIds; ids.length > 0; ) {
       const { bytes, removed } = await removeReferences(db, ids);
       released += bytes;
