@@ -139,16 +139,18 @@ test('A stream with an id that is not kept, or not known, begins anew with reset
   );
   expect(await deleteExpiredEvents(pool)).toBeGreaterThan(0);
   const { body } = await say(path, 'new', ada.headers);
-  for (const lastId of ['0', '999999', 'nonsense', '1'.repeat(300)]) {
-    const stream = await streamOf(`${path}/stream`, ada.headers, lastId);
-    await stream.next('reset');
-    expect(stream.names()).toEqual(['reset']);
-    const next = await streamOf(`${path}/stream`, ada.headers, stream.events[0]?.id);
-    await say(path, 'next', ada.headers);
-    await next.next('message.created');
-    expect(bodiesOf(next.events)).not.toContain(body.data.body);
-    stream.close();
-    next.close();
+  for (const address of [`${path}/stream`, chat]) {
+    for (const lastId of ['0', '999999', 'nonsense', '1'.repeat(300)]) {
+      const stream = await streamOf(address, ada.headers, lastId);
+      await stream.next('reset');
+      expect(stream.names()).toEqual(['reset']);
+      const next = await streamOf(address, ada.headers, stream.events[0]?.id);
+      await say(path, 'next', ada.headers);
+      await next.next('message.created');
+      expect(bodiesOf(next.events)).not.toContain(body.data.body);
+      stream.close();
+      next.close();
+    }
   }
   first.close();
 });
