@@ -4,11 +4,13 @@ import {
   createApplication,
   createLimits,
   healthRoutes,
+  type Limits,
   type RouteGroups,
   rootRoute,
   ServiceInformation,
   sendServicePage,
   standardProblems,
+  type UploadLimit,
   under,
   withCredentials,
 } from '@tessera/http-kit';
@@ -57,6 +59,7 @@ import { timelineRoutes } from './features/timelines/timelines.routes.ts';
 import { webhookRoutes } from './features/webhooks/webhooks.routes.ts';
 import { type Caller, Problem, record, renderError } from './http.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
+import { hashSecret } from './records/record-tokens.ts';
 import { createServices, type Services } from './services.ts';
 import { SYSTEM, SystemCaller, systemScheme } from './system/system-access.ts';
 import { version } from './version.ts';
@@ -79,7 +82,13 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
     classes: {
       default: { window: MINUTE, address: limits.address, principal: limits.principal },
       service: { window: MINUTE, address: limits.service, principal: 0 },
-      link: { window: MINUTE, address: limits.link, principal: 0 },
+      link: {
+        window: MINUTE,
+        address: limits.link,
+        principal: 0,
+        // A hash, because counters may be shared; of the whole token, so that nobody without it can use up its limit.
+        keyed: { limit: limits.linkTotal, key: (req) => hashSecret(`${req.params.token}`) },
+      },
       bot: {
         window: MINUTE,
         address: limits.address,
@@ -108,6 +117,20 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
       return type === 'service_account' ? `key:${token_id ?? id}` : `${type}:${id}`;
     },
   });
+
+/** The uploads that this instance receives at the same time. */
+const uploadLimitsOf = (
+  { config: { files } }: Context,
+  { key }: Limits,
+): readonly UploadLimit[] => [
+  { name: 'UPLOADS_PER_CALLER', limit: files.uploads.perCaller, key },
+  {
+    name: 'UPLOADS_PER_TENANT',
+    limit: files.uploads.perTenant,
+    key: (_req, res) => res.locals.caller.tenantId,
+  },
+  { name: 'UPLOADS_PER_INSTANCE', limit: files.uploads.perInstance, key: () => '' },
+];
 
 /** The routes by tag, in the order of the document. */
 const routesOf = (
@@ -241,6 +264,7 @@ export const createApp = (
   furtherGroups: RouteGroups = {},
 ): { app: Express; document: object } => {
   const { config, logger, metrics, observers } = context;
+  const limits = limitsOf(context);
   return createApplication<Caller | SystemCaller | BotCaller>({
     groups: { ...routesOf(context, createServices(context)), ...furtherGroups },
     about: {
@@ -266,7 +290,8 @@ export const createApp = (
           (await context.activeTenants.slugOf(tenantId)) !== undefined,
       }),
     ]),
-    limits: limitsOf(context),
+    limits,
+    uploadLimits: uploadLimitsOf(context, limits),
     idempotency: createIdempotency(context.database, context.vault),
     bodyLimit: BODY_LIMIT,
     streamsPerPrincipal: config.streamsPerCaller,

@@ -55,6 +55,10 @@ const ownVariables = {
   ),
   RATE_LIMIT_PUBLIC_XML: requests(60, 'Requests for feeds and sitemaps per minute and address.'),
   RATE_LIMIT_LINK: requests(120, 'Downloads by links per minute and address.'),
+  RATE_LIMIT_LINK_TOTAL: requests(
+    600,
+    'Downloads by one link per minute, of all addresses together.',
+  ),
   RATE_LIMIT_BOT: requests(
     120,
     'Requests of bots per minute, address and public part of the token.',
@@ -153,6 +157,7 @@ export const readConfig = (environment: Environment) => {
       address: read.RATE_LIMIT_ADDRESS,
       service: read.RATE_LIMIT_SERVICE,
       link: read.RATE_LIMIT_LINK,
+      linkTotal: read.RATE_LIMIT_LINK_TOTAL,
       public: read.RATE_LIMIT_PUBLIC,
       publicTenant: read.RATE_LIMIT_PUBLIC_TENANT,
       bot: read.RATE_LIMIT_BOT,

@@ -90,6 +90,8 @@ export const errorCodes = {
   range_not_satisfiable: 'The range is outside the file; `Content-Range` contains its size.',
   rate_limited: 'Too many requests; `Retry-After` is the number of seconds to wait.',
   too_many_streams: 'The caller has too many open event streams.',
+  too_many_uploads:
+    'Too many uploads are under way; `limit` is the setting that limits them, and `max_uploads` its value.',
   removed_from_channel: 'The user no longer participates in the channel.',
   stream_too_slow: 'The client read the event stream too slowly.',
   internal_error: 'An internal error occurred.',

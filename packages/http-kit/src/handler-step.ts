@@ -5,6 +5,7 @@ import { isFileBody } from './files/file-body.ts';
 import type { ServedFile } from './files/file-response.ts';
 import { type Receiving, receiveFile } from './files/receive-file.ts';
 import { sendFile } from './files/send-file.ts';
+import type { EndUpload } from './files/upload-slots.ts';
 import {
   fingerprintOf,
   hashUpload,
@@ -74,11 +75,18 @@ type CommitUpload = HandlerInput<
   Responses
 >['commitUpload'];
 
+/** What the last step of a route needs besides the route. */
+export interface HandlerStepOptions {
+  readonly streams: SendBody;
+  readonly idempotency: Idempotency<unknown> | undefined;
+  /** Counts an upload until it ends; throws 429 if there are too many. */
+  readonly beginUpload: (req: Request, res: Response) => EndUpload;
+}
+
 /** Returns the last step of a route: it validates the input, runs the handler and sends its response. */
 export const handlerStep = (
   route: RouteEntry,
-  streams: SendBody,
-  idempotency: Idempotency<unknown> | undefined,
+  { streams, idempotency, beginUpload }: HandlerStepOptions,
 ): RequestHandler => {
   const answer = async (req: Request, res: Response): Promise<void> => {
     const { params, query, body } = readInput(route, req);
@@ -125,7 +133,9 @@ export const handlerStep = (
       return;
     }
     let receiving: Receiving | undefined;
+    let endUpload: EndUpload | undefined;
     try {
+      endUpload = beginUpload(req, res);
       receiving = await receiveFile(req, route.body);
       if (key === undefined) return void (await run(receiving.received));
       const { received, fingerprint } = hashUpload(req, receiving.received);
@@ -145,6 +155,7 @@ export const handlerStep = (
       if (!isCommitted) throw new Error(`${route.path}: the handler has not used commitUpload.`);
     } finally {
       receiving?.stop();
+      endUpload?.();
       discardBody(req, res);
     }
   };

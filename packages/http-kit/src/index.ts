@@ -65,6 +65,7 @@ export {
   fileResponse,
   type ServedFile,
 } from './files/file-response.ts';
+export type { UploadLimit } from './files/upload-slots.ts';
 export type { Gate } from './gate.ts';
 export type { RequestHeader, ResponseHeader } from './headers.ts';
 export { type HealthOptions, healthRoutes } from './health.ts';

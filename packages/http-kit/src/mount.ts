@@ -3,8 +3,9 @@ import { binaryBody, jsonBody } from './body.ts';
 import { wrongMethod } from './error-handler.ts';
 import { limitedStreams } from './event-streams/limited-streams.ts';
 import { isFileBody } from './files/file-body.ts';
+import { createUploadSlots, type UploadLimit } from './files/upload-slots.ts';
 import type { Gate } from './gate.ts';
-import { handlerStep, type SendBody } from './handler-step.ts';
+import { type HandlerStepOptions, handlerStep } from './handler-step.ts';
 import { type Idempotency, takesIdempotencyKey } from './idempotency.ts';
 import type { Limits } from './limits.ts';
 import { flatten, type NamedRoute, requireKnownCredential } from './named-routes.ts';
@@ -25,12 +26,14 @@ export interface MountOptions<Caller> {
    * minutes by default.
    */
   readonly streamLifetimeMs?: number;
+  /** Limits of the uploads that are received at the same time; none by default. */
+  readonly uploadLimits?: readonly UploadLimit[];
 }
 
 const stepsOf = <Caller>(
   route: RouteEntry,
   options: MountOptions<Caller>,
-  streams: SendBody,
+  { streams, beginUpload }: Pick<HandlerStepOptions, 'streams' | 'beginUpload'>,
 ): RequestHandler[] => {
   const { gate, limits, bodyLimit } = options;
   const limitClass = route.limit ?? 'default';
@@ -54,7 +57,8 @@ const stepsOf = <Caller>(
   if (isBinary(route.body)) steps.push(binaryBody(route.body));
   else if (takesBody(route) && !isFileBody(route.body)) steps.push(jsonBody(bodyLimit));
   const keeps = takesIdempotencyKey(route) ? options.idempotency : undefined;
-  return [...steps, handlerStep(route, streams, keeps as Idempotency<unknown> | undefined)];
+  const idempotency = keeps as Idempotency<unknown> | undefined;
+  return [...steps, handlerStep(route, { streams, idempotency, beginUpload })];
 };
 
 /** Literal segments precede parameters, so that `/tasks/board` is never taken for an id. */
@@ -85,6 +89,7 @@ export const mount = <Caller>(
   const literals = new Map<string, Router>();
   const patterns = newRouter();
   const streamsOf = limitedStreams(options);
+  const beginUpload = createUploadSlots(options.uploadLimits ?? []);
   const all = flatten(groups);
   for (const route of all) requireKnownCredential(route, options.gate.credentials);
   for (const [path, routes] of byAddress(all)) {
@@ -104,7 +109,10 @@ export const mount = <Caller>(
         if (route.headers) res.set(route.headers);
         next();
       };
-      address[route.method](remember, ...stepsOf(route, options, streamsOf(route)));
+      address[route.method](
+        remember,
+        ...stepsOf(route, options, { streams: streamsOf(route), beginUpload }),
+      );
     }
     address.all(
       options.limits.address('default'),

@@ -56,6 +56,18 @@ export const fileVariables = {
     withDefault(int(1, Number.MAX_SAFE_INTEGER), 5 * 1024 ** 3),
     'The largest file that can be uploaded, in bytes.',
   ),
+  UPLOADS_PER_CALLER: described(
+    withDefault(int(1, 10_000), 10),
+    'Maximum number of files that one caller may upload at the same time to one instance.',
+  ),
+  UPLOADS_PER_TENANT: described(
+    withDefault(int(1, 10_000), 50),
+    'Maximum number of files that all callers of a tenant may upload at the same time to one instance.',
+  ),
+  UPLOADS_PER_INSTANCE: described(
+    withDefault(int(1, 100_000), 200),
+    'Maximum number of files that one instance receives at the same time.',
+  ),
   FILE_QUOTA_BYTES: described(
     optional(int(0, Number.MAX_SAFE_INTEGER)),
     'The quota of files of each tenant that has none of its own, in bytes. Identical files count for each document version and message that has them. Without it, there is no limit.',
@@ -105,5 +117,11 @@ export const fileSettings = (read: Read) => ({
     maxBytes: read.FILE_MAX_BYTES,
     defaultQuota: read.FILE_QUOTA_BYTES,
     clamdUrl: read.CLAMD_URL,
+    /** Uploads at the same time, in this process. */
+    uploads: {
+      perCaller: read.UPLOADS_PER_CALLER,
+      perTenant: read.UPLOADS_PER_TENANT,
+      perInstance: read.UPLOADS_PER_INSTANCE,
+    },
   },
 });

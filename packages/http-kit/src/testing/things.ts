@@ -8,6 +8,7 @@ import {
   mount,
   type RouteGroups,
   routesFor,
+  type UploadLimit,
   unauthenticated,
   unknownRoute,
 } from '../index.ts';
@@ -79,7 +80,12 @@ export const gate = {
 /** An app with these routes and the given middleware before them. */
 export const appOf = (
   groups: RouteGroups,
-  { address = 1000, principal = 1000, streamLifetimeMs = 60_000 } = {},
+  {
+    address = 1000,
+    principal = 1000,
+    streamLifetimeMs = 60_000,
+    uploadLimits = [] as readonly UploadLimit[],
+  } = {},
   ...before: RequestHandler[]
 ): Express => {
   const limits = createLimits<Caller>({
@@ -88,7 +94,10 @@ export const appOf = (
   });
   const app = express();
   app.set('query parser', 'simple');
-  app.use(...before, mount(groups, { gate, limits, bodyLimit: 1000, streamLifetimeMs }));
+  app.use(
+    ...before,
+    mount(groups, { gate, limits, bodyLimit: 1000, streamLifetimeMs, uploadLimits }),
+  );
   app.use(unknownRoute);
   app.use(
     errorHandler({ render: ({ code, message, errors }) => ({ error: code, message, errors }) }),

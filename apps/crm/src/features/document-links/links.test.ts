@@ -300,6 +300,26 @@ describe('With other settings', () => {
     expect(body.error).toBe('identity_client_not_configured');
   });
 
+  test('requests for one link are limited over all addresses, and wrong tokens do not count towards it', async () => {
+    const { one, create } = await startWith({ RATE_LIMIT_LINK_TOTAL: '2', TRUSTED_PROXIES: '1' });
+    const [{ path }, other] = [
+      (await create().send({}).expect(201)).body.data as LinkAnswer,
+      (await create().send({}).expect(201)).body.data as LinkAnswer,
+    ];
+    let host = 0;
+    const from = (which: string) => {
+      host += 1;
+      return request(one.url).get(which).set('X-Forwarded-For', `192.0.2.${host}`);
+    };
+    const guess = `${path.slice(0, -43)}${'A'.repeat(43)}`;
+    for (let n = 0; n < 2; n += 1) await from(guess).expect(404);
+    for (let n = 0; n < 2; n += 1) await from(path).expect(200);
+    const { body, headers } = await from(path).expect(429);
+    expect(body.error).toBe('rate_limited');
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    await from(other.path).expect(200);
+  });
+
   test('requests for links are limited by address, and tokens are not logged', async () => {
     const log = new PassThrough();
     const logger = createLogger('crm', 'debug', log);

@@ -22,27 +22,35 @@ beforeAll(async () => {
 });
 afterAll(() => first.stop());
 
-const begin = async (size: number): Promise<string> => {
-  const headers = { ...own, 'Upload-Length': `${size}` };
+const beginAs = async (caller: Record<string, string>, size: number): Promise<string> => {
+  const headers = { ...caller, 'Upload-Length': `${size}` };
   const response = await fetch(`${first.url}${uploadsPath}`, { method: 'POST', headers });
   return response.headers.get('Location') ?? '';
 };
+
+const begin = (size: number): Promise<string> => beginAs(own, size);
 
 const offsetAt = async (url: string): Promise<number> => {
   const { headers } = await fetch(url, { method: 'HEAD', headers: own });
   return Number(headers.get('Upload-Offset'));
 };
 
-const patch = (url: string, offset: number, body: string | Buffer | ReadableStream) =>
+const patch = (
+  url: string,
+  offset: number,
+  body: string | Buffer | ReadableStream,
+  { headers = own, signal }: { headers?: Record<string, string>; signal?: AbortSignal } = {},
+) =>
   fetch(url, {
     method: 'PATCH',
     headers: {
-      ...own,
+      ...headers,
       'Content-Type': 'application/offset+octet-stream',
       'Upload-Offset': `${offset}`,
     },
     body,
     duplex: 'half',
+    ...(signal && { signal }),
   } as RequestInit);
 
 const contentOf = async (response: Response): Promise<Buffer> => {
@@ -91,5 +99,61 @@ test('After a replica is killed during a request, the upload continues after its
   } finally {
     killed.child.kill('SIGKILL');
     await killed.ended;
+  }
+});
+
+test('Parts of uploads over the limit of a caller or tenant are 429, until another upload is aborted', async () => {
+  const limited = await startCrm({
+    ...shared,
+    IDENTITY_URL: first.identity.url,
+    UPLOADS_PER_CALLER: '1',
+    UPLOADS_PER_TENANT: '2',
+  });
+  const open = async (headers: Record<string, string>): Promise<AbortController> => {
+    const url = await beginAs(headers, 3);
+    const abort = new AbortController();
+    const body = new ReadableStream({
+      // The rest never comes.
+      start: (controller) => controller.enqueue(Buffer.from('a')),
+    });
+    void patch(`${limited.url}${url}`, 0, body, { headers, signal: abort.signal }).catch(() => 0);
+    return abort;
+  };
+  const refusedBy = async (headers: Record<string, string>): Promise<string> => {
+    const url = await beginAs(headers, 1000);
+    let refused: { limit?: string } = {};
+    await until(async () => {
+      const response = await patch(
+        `${limited.url}${url}`,
+        await offsetAt(`${first.url}${url}`),
+        'a',
+        {
+          headers,
+        },
+      );
+      if (response.status !== 429) return false;
+      expect(response.headers.get('Retry-After')).toBe('10');
+      refused = (await response.json()) as { limit?: string };
+      return true;
+    });
+    return refused.limit ?? '';
+  };
+  try {
+    const [bob, carol] = [first.caller(), first.caller()].map((headers) => ({
+      ...headers,
+      'Tus-Resumable': '1.0.0',
+    }));
+    if (!bob || !carol) throw new Error('There are not two callers.');
+    const one = await open(own);
+    expect(await refusedBy(own)).toBe('UPLOADS_PER_CALLER');
+    await open(bob);
+    expect(await refusedBy(carol)).toBe('UPLOADS_PER_TENANT');
+    one.abort();
+    const url = await beginAs(carol, 1);
+    await until(
+      async () => (await patch(`${limited.url}${url}`, 0, 'a', { headers: carol })).status === 204,
+    );
+  } finally {
+    await limited.stop();
   }
 });
