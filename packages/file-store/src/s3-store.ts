@@ -29,7 +29,7 @@ export interface S3Options {
     | undefined;
   /** The largest file in bytes; must be set if files may have more than 80 GB. */
   readonly maxBytes?: number | undefined;
-  /** How long the service may take to answer a request, in milliseconds; default one minute. */
+  /** How long the service may take to answer a request, in milliseconds; default ten seconds. It is tried twice. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -39,7 +39,9 @@ const PART_BYTES = 8 * 1024 * 1024;
 const MAX_PARTS = 10_000;
 
 const CONNECT_MS = 5000;
-const DEFAULT_TIMEOUT_MS = 60_000;
+const DEFAULT_TIMEOUT_MS = 10_000;
+/** Callers wait for each attempt, so there are few. */
+const ATTEMPTS = 2;
 
 /** Loads the SDK, which takes a moment, when it is needed. */
 const loadSdk = async () => {
@@ -61,6 +63,7 @@ const createClient = (
     ...(endpoint !== undefined && { endpoint }),
     ...(credentials !== undefined && { credentials }),
     forcePathStyle: forcePathStyle ?? false,
+    maxAttempts: ATTEMPTS,
     // Not every service supports the checksums that the SDK adds; TLS and the encryption of files protect the bytes.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',

@@ -52,6 +52,10 @@ export const fileVariables = {
     optional(rawText(500)),
     'The secret of FILE_STORE_S3_ACCESS_KEY_ID.',
   ),
+  FILE_STORE_S3_TIMEOUT_MS: described(
+    withDefault(int(1, 600_000), 10_000),
+    'Timeout of a request to the bucket in milliseconds, including the time to send up to 8 MiB. A request is tried twice.',
+  ),
   FILE_MAX_BYTES: described(
     withDefault(int(1, Number.MAX_SAFE_INTEGER), 5 * 1024 ** 3),
     'The largest file that can be uploaded, in bytes.',
@@ -106,6 +110,7 @@ const s3Of = (read: Read): S3Options | undefined => {
     prefix: read.FILE_STORE_S3_PREFIX,
     credentials: credentialsOf(read),
     maxBytes: read.FILE_MAX_BYTES,
+    timeoutMs: read.FILE_STORE_S3_TIMEOUT_MS,
   };
 };
 

@@ -23,7 +23,7 @@ export type Reply =
   | { readonly status: number; readonly text: string; readonly body: unknown }
   | { readonly status: 0; readonly reason: string };
 
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 30_000;
 
 /** Sends a request; never rejects. */
 export const send = async (
