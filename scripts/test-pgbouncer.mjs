@@ -1,5 +1,5 @@
-// `npm run test:pgbouncer`: runs both services behind PgBouncer. Needs `pgbouncer`. Further arguments are passed
-// to Jest.
+// `npm run test:pgbouncer`: runs both services behind PgBouncer, with a read replica of CRM. Needs `pgbouncer` and
+// `redis-server`. Further arguments are passed to Jest.
 import { bootstrap, jest } from './bootstrap.mjs';
 
 bootstrap();
