@@ -4697,7 +4697,7 @@ export interface paths {
         put?: never;
         /**
          * Deliver the events of a period again
-         * @description Receivers recognise a repeated event by its `webhook-id`.
+         * @description Receivers recognise a repeated event by its `webhook-id`. One request replays up to 1,000,000 deliveries, the first of them at once and the others in the background.
          */
         post: operations["replayWebhookDeliveries"];
         delete?: never;
@@ -7815,11 +7815,11 @@ export interface components {
                 [key: string]: unknown;
             };
             response_status: number | null;
-            /** @description Without cookies and credentials */
+            /** @description Without cookies and credentials; null without the permission to see the record */
             response_headers: {
                 [key: string]: unknown;
             } | null;
-            /** @description The first 4 KiB */
+            /** @description The first 4 KiB, without signatures; null without the permission to see the record, because receivers may return what they got */
             response_body: string | null;
             duration_ms: number;
             error: string | null;

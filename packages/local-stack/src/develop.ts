@@ -55,6 +55,7 @@ const startForIdentity = async (place: Place): Promise<LocalServers> => {
 
 const environmentOfCrm = ({ directory, crmUrl }: Place): Record<string, string> => ({
   PORT: new URL(crmUrl).port,
+  PUBLIC_URL: crmUrl,
   FILE_STORE_PATH: path.join(directory, 'files'),
 });
 

@@ -160,6 +160,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     });
     const crmEnvironment = {
       ...common,
+      PUBLIC_URL: urls.crm_url,
       ...options.environmentOf?.crm,
       ...(await databaseOf('crm')),
       IDENTITY_URL: urls.identity_url,

@@ -36,3 +36,11 @@ test('A link to a document works until its creator may not see documents any mor
   expect(changed.response.status).toBe(200);
   await callUntil(open, ({ response }) => response.status === 404);
 });
+
+test('The address of a published site leads to it', async () => {
+  const crm = crmClient(stack, await signIn(stack, 'owner'));
+  bodyOf(await crm.PUT('/api/crm/settings', { body: { public_reading: true } }));
+  const params = { path: { tenant: 'acme' } };
+  const { url } = bodyOf(await crmClient(stack).GET('/public/{tenant}', { params })).data;
+  expect(url).toBe(`${stack.crm.url}/public/acme`);
+});

@@ -65,17 +65,27 @@ const signedHeaders = ({ id, payload, secrets }: AttemptRequest, at: Date): Head
   'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, at, payload)).join(' '),
 });
 
+/** A text without the secrets and signatures of a request, which a receiver may return. */
+const withoutSecrets = (text: string, secrets: readonly string[]): string =>
+  secrets
+    // JSON may escape the slashes in Base64.
+    .flatMap((secret) => [secret, secret.replaceAll('/', '\\/')])
+    .reduce((rest, secret) => rest.replaceAll(secret, '[removed]'), text);
+
 /** PostgreSQL stores no NUL characters. */
 const storable = (text: string): string => text.replaceAll('\0', '\uFFFD');
 
-const storedHeaders = (headers: PublicResponse['headers']): Headers =>
+const storedHeaders = (headers: PublicResponse['headers'], secrets: readonly string[]): Headers =>
   Object.fromEntries(
     Object.entries(headers)
       .filter(([name]) => !SECRET_HEADERS.includes(name.toLowerCase()))
       .slice(0, MAX_HEADERS)
       .map(([name, value]) => [
         storable(name).slice(0, 200),
-        storable([value ?? ''].flat().join(', ')).slice(0, MAX_HEADER_LENGTH),
+        withoutSecrets(storable([value ?? ''].flat().join(', ')), secrets).slice(
+          0,
+          MAX_HEADER_LENGTH,
+        ),
       ]),
   );
 
@@ -104,7 +114,11 @@ export const attempt = async (
     'user-agent': `Tessera-Webhooks/${version}`,
   };
   const signed = signedHeaders(request, at);
-  const { 'webhook-signature': _signature, ...logged } = signed;
+  const { 'webhook-signature': signatures = '', ...logged } = signed;
+  const removed = [
+    ...request.secrets.map((secret) => secret.replace(/^whsec_/, '')),
+    ...signatures.split(' ').map((signature) => signature.replace(/^v1,/, '')),
+  ];
   const requestHeaders = Object.assign({}, plain, logged);
   const started = performance.now();
   const durationMs = (): number => Math.round(performance.now() - started);
@@ -124,8 +138,8 @@ export const attempt = async (
     return {
       requestHeaders,
       status,
-      responseHeaders: storedHeaders(headers),
-      responseBody: storable(body.toString('utf8')),
+      responseHeaders: storedHeaders(headers, removed),
+      responseBody: withoutSecrets(storable(body.toString('utf8')), removed),
       durationMs: durationMs(),
       error: isSuccess ? null : `The receiver responded with ${status}.`,
       retryAfterMs: retryAfter(headers['retry-after']),

@@ -6,6 +6,20 @@ import type { ClaimedDelivery } from './claims.repository.ts';
 
 const { sql } = Prisma;
 
+/** The types of the events that attempts delivered, by their ids. */
+export const typesOfAttempts = async (
+  db: TenantDb,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  const rows = await db.query<{ id: string; event_type: string }>(sql`
+    SELECT attempt.id, delivery.event_type
+    FROM tenant_crm.webhook_attempts AS attempt
+    JOIN tenant_crm.webhook_deliveries AS delivery
+      ON delivery.tenant_id = ${db.tenantId}::uuid AND delivery.id = attempt.delivery_id
+    WHERE attempt.tenant_id = ${db.tenantId}::uuid AND attempt.id = ANY (${ids}::uuid[])`);
+  return new Map(rows.map(({ id, event_type }) => [id, event_type]));
+};
+
 /** What becomes of a delivery after an attempt. */
 export interface Outcome {
   readonly state: 'pending' | 'succeeded' | 'failed';

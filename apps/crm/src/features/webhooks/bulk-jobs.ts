@@ -5,6 +5,7 @@ import {
   type JobQueue,
 } from '@tessera/background-work/jobs';
 import { oneOf, shape, text, uuid } from '@tessera/fields';
+import { invalidField } from '@tessera/http-kit';
 import type { Database, TenantDb } from '../../database.ts';
 import {
   type Cursor,
@@ -19,6 +20,9 @@ import type { Wake } from './wake.ts';
 
 /** How many deliveries one transaction changes, so that nothing waits long for the endpoint. */
 const BATCH = 1000;
+
+/** How many deliveries one request may replay. */
+const MAX_REPLAY = 1_000_000;
 
 const options = { concurrency: 1, backoffSeconds: 5, timeLimitSeconds: 600 };
 const moment = text(40);
@@ -48,7 +52,7 @@ const replayJob = defineJob(
 /** Changes many deliveries of an endpoint: the first in the caller's transaction, the others in a job. */
 export interface BulkChanges {
   stop(db: TenantDb, endpointId: string, reason: string): Promise<void>;
-  /** Returns the number of all. */
+  /** Returns the number of all; 422 if there are too many. */
   replay(
     db: TenantDb,
     endpointId: string,
@@ -76,7 +80,11 @@ const enqueueReplay = (
     after_id: id,
   });
 
-export const createBulkChanges = (jobs: Enqueue, batch: number = BATCH): BulkChanges => ({
+export const createBulkChanges = (
+  jobs: Enqueue,
+  batch: number = BATCH,
+  mostReplayed: number = MAX_REPLAY,
+): BulkChanges => ({
   async stop(db, endpointId, reason) {
     const { stopped, at } = await stopBatch(db, endpointId, reason, batch);
     if (stopped < batch) return;
@@ -92,8 +100,18 @@ export const createBulkChanges = (jobs: Enqueue, batch: number = BATCH): BulkCha
     const types = selectedTypes(selectors);
     const first = await replayBatch(db, endpointId, { range, types }, batch);
     if (first.replayed < batch || !first.last) return first.replayed;
+    const rest = { range, types, after: first.last };
+    const replayed =
+      first.replayed + (await countRange(db, endpointId, rest, mostReplayed - batch + 1));
+    if (replayed > mostReplayed) {
+      const most = mostReplayed.toLocaleString('en');
+      throw invalidField(
+        'from',
+        `from must select at most ${most} deliveries: replay shorter periods`,
+      );
+    }
     await enqueueReplay(jobs, db, endpointId, range, first.last);
-    return first.replayed + (await countRange(db, endpointId, { range, types, after: first.last }));
+    return replayed;
   },
 });
 

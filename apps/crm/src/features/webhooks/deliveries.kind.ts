@@ -89,8 +89,14 @@ export const webhookAttempt = declareKind({
       url: rawText(2000),
       request_headers: described(headers, 'Without the signature'),
       response_status: nullable(status),
-      response_headers: described(nullable(headers), 'Without cookies and credentials'),
-      response_body: described(nullable(rawText(5000, 0)), 'The first 4 KiB'),
+      response_headers: described(
+        nullable(headers),
+        'Without cookies and credentials; null without the permission to see the record',
+      ),
+      response_body: described(
+        nullable(rawText(5000, 0)),
+        'The first 4 KiB, without signatures; null without the permission to see the record, because receivers may return what they got',
+      ),
       duration_ms: count,
       error: nullable(rawText(500)),
       created_at: time(),

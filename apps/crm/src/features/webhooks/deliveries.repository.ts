@@ -147,15 +147,17 @@ export const replayBatch = async (
   return { replayed: ids.length, last: rows.at(-1) };
 };
 
-/** The number of deliveries that a replay selects. */
+/** The number of deliveries that a replay selects; at most `most`. */
 export const countRange = async (
   db: TenantDb,
   endpointId: string,
   selection: ReplaySelection,
+  most: number,
 ): Promise<number> => {
   const [found] = await db.query<{ count: number }>(sql`
-    SELECT count(*)::int AS count FROM tenant_crm.webhook_deliveries
-    WHERE ${inRange(db, endpointId, selection)}`);
+    SELECT count(*)::int AS count FROM (
+      SELECT FROM tenant_crm.webhook_deliveries WHERE ${inRange(db, endpointId, selection)} LIMIT ${most}
+    ) AS selected`);
   return found?.count ?? 0;
 };
 

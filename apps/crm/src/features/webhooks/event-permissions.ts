@@ -44,13 +44,26 @@ const resourceOfType: ReadonlyMap<string, CrmEventResource> = new Map(
 /** The event that tests an endpoint; it contains no record. */
 export const TEST_EVENT = 'webhook.test';
 
+const needed = (resources: readonly CrmEventResource[]): ReadonlySet<CrmPermission> =>
+  new Set(resources.flatMap((one) => eventPermissions.get(one) ?? []));
+
+/** The resources of a type of events. Types that no longer exist need everything. */
+const resourcesOf = (type: string): readonly CrmEventResource[] => {
+  if (type === TEST_EVENT) return [];
+  const resource = resourceOfType.get(type);
+  return resource === undefined ? crmEventResourceNames : [resource];
+};
+
+/** Whether the caller may see the records of a type of events. */
+export const maySeeType = (caller: Caller, type: string): boolean =>
+  [...needed(resourcesOf(type))].every((permission) => caller.can(permission));
+
 const requireAll = (
   caller: Caller,
   resources: readonly CrmEventResource[],
   id: string | null,
 ): void => {
-  const needed = new Set(resources.flatMap((one) => eventPermissions.get(one) ?? []));
-  for (const permission of needed) {
+  for (const permission of needed(resources)) {
     requirePermission(caller, permission, { type: 'webhook endpoint', id });
   }
 };
@@ -62,12 +75,6 @@ export const requireSelection = (
   id: string | null,
 ): void => requireAll(caller, selectedResources(selectors), id);
 
-/** 403 unless the caller may see the records of these types of events. Types that no longer exist need everything. */
+/** 403 unless the caller may see the records of these types of events. */
 export const requireTypes = (caller: Caller, types: readonly string[], id: string): void =>
-  requireAll(
-    caller,
-    types
-      .filter((type) => type !== TEST_EVENT)
-      .flatMap((type) => resourceOfType.get(type) ?? crmEventResourceNames),
-    id,
-  );
+  requireAll(caller, types.flatMap(resourcesOf), id);

@@ -2,6 +2,7 @@ import { until } from '@tessera/local-stack';
 import pg from 'pg';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 import { startReceiver, type WebhookReceiver } from '../../testing/webhook-receiver.ts';
+import { createBulkChanges } from './bulk-jobs.ts';
 import { claimDeliveries, nextDue } from './claims.repository.ts';
 import { createTenantTurns } from './tenant-turns.ts';
 import { wakeOverdue } from './upkeep.ts';
@@ -202,6 +203,13 @@ test('A large replay and the end of a large backlog are done in parts, the first
   await put(`${path}/${id}`, { is_enabled: true }).expect(200);
   receiver.respond((res) => void res.writeHead(503, { 'retry-after': '3600' }).end());
   const from = new Date(0).toISOString();
+  const { jobs } = crm().context;
+  const limited = createBulkChanges(jobs, 100, 1299);
+  const range = { from: new Date(0), to: new Date(), state: 'failed' } as const;
+  const db = crm().context.database.forTenant(tenant().id);
+  await expect(
+    db.transaction((tx) => limited.replay(tx, id, range, ['crm.contacts.*'])),
+  ).rejects.toMatchObject({ status: 422, errors: { from: [expect.stringContaining('1,299')] } });
   const { body } = await post(`${path}/${id}/replay`, { from }).expect(202);
   expect(body.data).toEqual({ replayed: 1300 });
   const ended = async () => {

@@ -132,7 +132,8 @@ const endpointRoutes = (webhooks: Webhooks, exports: Exports): RouteTable => {
       ...onOne('update', '/replay'),
       method: 'post',
       summary: 'Deliver the events of a period again',
-      description: 'Receivers recognise a repeated event by its `webhook-id`.',
+      description:
+        'Receivers recognise a repeated event by its `webhook-id`. One request replays up to 1,000,000 deliveries, the first of them at once and the others in the background.',
       body: Replay,
       responses: { 202: record(Replayed) },
       problems: disabled,

@@ -27,6 +27,7 @@ import { type FoundEndpoint, findEndpoint } from './endpoints.repository.ts';
 import type { EndpointDependencies, NewEndpoint } from './endpoints.rules.ts';
 import { requireSelection, requireTypes, TEST_EVENT } from './event-permissions.ts';
 import { testPayload } from './payload.ts';
+import { withShownResponses } from './shown-attempts.ts';
 import type { Wake } from './wake.ts';
 
 type Endpoint = AnswerOf<WebhookEndpointKind>;
@@ -112,7 +113,7 @@ export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => 
     kind,
     endpoints,
     deliveries,
-    attempts: createRecords(webhookAttempt, database),
+    attempts: withShownResponses(createRecords(webhookAttempt, database), database),
 
     async create(caller, input) {
       const secret = newSigningSecret();

@@ -1,5 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { type CrmEventResource, crmEventResourceNames, crmPermissions } from '@tessera/contracts';
+import {
+  type CrmEventResource,
+  type CrmPermission,
+  crmEventResourceNames,
+  crmPermissions,
+} from '@tessera/contracts';
 import { until } from '@tessera/local-stack';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 import { startReceiver, verifies, type WebhookReceiver } from '../../testing/webhook-receiver.ts';
@@ -237,6 +242,38 @@ describe('a failed delivery', () => {
     const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
     expect(new Set(ids).size).toBe(1);
     expect((await get(`${path}/${id}`)).body.data.failing_since).toBeNull();
+  });
+
+  test('shows what the receiver returned to callers who may see the record, without secrets', async () => {
+    const { id, secret } = await createEndpoint();
+    const key = secret.replace('whsec_', '');
+    receiver.respond((res, { headers, body }) => {
+      const signature = headers['webhook-signature'];
+      const echo = { signature, key, escaped: key.replaceAll('/', '\\/'), body };
+      res.writeHead(500, { 'x-echo': `${signature}`, 'x-kind': 'echo' }).end(JSON.stringify(echo));
+    });
+    await createContact('Countess');
+    await until(async () => (await deliveriesOf(id))[0]?.attempts === 1);
+    const [delivery] = await deliveriesOf(id);
+    const attempts = `${deliveriesPath}/${delivery.id}/attempts`;
+    const seen = async (...permissions: readonly CrmPermission[]) => {
+      const by = caller({ permissions: ['webhooks.view', ...permissions] });
+      const { body } = await get(attempts, by).expect(200);
+      const { body: one } = await get(`${attempts}/${body.data[0].id}`, by).expect(200);
+      expect(one.data).toEqual(body.data[0]);
+      return one.data;
+    };
+    expect(await seen('tasks.view')).toMatchObject({
+      response_status: 500,
+      response_headers: null,
+      response_body: null,
+    });
+    const shown = await seen('contacts.view');
+    expect(shown.response_body).toContain('Countess');
+    expect(shown.response_headers).toMatchObject({ 'x-echo': 'v1,[removed]', 'x-kind': 'echo' });
+    const [signature = ''] = `${receiver.received[0]?.headers['webhook-signature']}`.split(' ');
+    const text = JSON.stringify(shown).replaceAll('\\', '');
+    for (const removed of [key, signature.replace('v1,', '')]) expect(text).not.toContain(removed);
   });
 
   test('fails for good after three days, and can be replayed singly or by period', async () => {
