@@ -1,4 +1,5 @@
 import type { AffectedWork } from '../../absent-callers/access-events.ts';
+import { inBatches } from '../../absent-callers/batches.ts';
 import type { StoredPrincipal } from '../../absent-callers/stored-principal.ts';
 import type { Database, TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -82,27 +83,20 @@ export const deleteScheduled = async (db: TenantDb, contentId: string): Promise<
 };
 
 const NIL = '00000000-0000-0000-0000-000000000000';
+const BEGINNING: Key = { tenant_id: NIL, content_id: NIL };
 
 /** The waiting publications that an event may affect, in batches of at most `REVIEWED`. */
-export async function* affectedPublications(
+export const affectedPublications = (
   { pool, forTenant }: Pick<Database, 'pool' | 'forTenant'>,
   affected: AffectedWork,
-): AsyncGenerator<readonly WaitingPublication[]> {
-  const readAfter = async (last: Key): Promise<WaitingPublication[]> => {
-    if ('tenantId' in affected) return readOfTenant(forTenant(affected.tenantId), affected, last);
+): AsyncGenerator<readonly WaitingPublication[]> =>
+  inBatches<WaitingPublication>(REVIEWED, async (last) => {
+    const after: Key = last ?? BEGINNING;
+    if ('tenantId' in affected) return readOfTenant(forTenant(affected.tenantId), affected, after);
     const { rows } = await pool.query<WaitingPublication>(
       `SELECT tenant_id, content_id, schedule_id, principal
        FROM tenant_crm.publications_scheduled_by($1, $2, $3, $4)`,
-      [affected.scheduler, last.tenant_id, last.content_id, REVIEWED],
+      [affected.scheduler, after.tenant_id, after.content_id, REVIEWED],
     );
     return rows;
-  };
-  let last: Key = { tenant_id: NIL, content_id: NIL };
-  for (;;) {
-    const batch = await readAfter(last);
-    if (batch.length > 0) yield batch;
-    const end = batch.at(-1);
-    if (!end || batch.length < REVIEWED) return;
-    last = end;
-  }
-}
+  });

@@ -7,8 +7,9 @@ import {
   refusal,
   startEvents,
 } from '@tessera/resource-server/testing';
-import { endsAccess } from '../../absent-callers/access-events.ts';
+import { type AffectedWork, endsAccess } from '../../absent-callers/access-events.ts';
 import { startCrm, type TestCrm } from '../../testing/crm.ts';
+import { affectedImports, REVIEWED, type UnfinishedImport } from './affected-imports.repository.ts';
 
 let events: EventSource;
 let crm: TestCrm;
@@ -120,6 +121,37 @@ describe('While CRM runs', () => {
     await publishChange(crm.identity.setPolicies(ada, everything), [ada.id]);
     await until(async () => (await found(id)).status === 'cancelled');
     expect(await found(id)).toMatchObject(cancelled);
+  });
+
+  test('An event is compared with the unfinished imports that it may affect only, in batches', async () => {
+    await start();
+    const { pool, database } = crm.context;
+    const [acme, globex] = [crm.identity.acme.id, randomUUID()];
+    const sender = randomUUID();
+    await pool.query(
+      `INSERT INTO tenant_crm.imports
+         (tenant_id, id, resource, status, encoding, delimiter, duplicates, dry_run, principal)
+       SELECT tenant, gen_random_uuid(), 'contacts', status, 'utf-8', ',', 'skip', false,
+         jsonb_build_object('id', CASE WHEN n % 2 = 0 THEN $3 ELSE gen_random_uuid()::text END)
+       FROM unnest($1::uuid[]) AS tenant, generate_series(1, $2::int) AS n,
+         unnest('{pending,completed}'::text[]) AS status`,
+      [[acme, globex], 2 * REVIEWED + 1, sender],
+    );
+    const read = async (affected: AffectedWork) => {
+      const batches: (readonly UnfinishedImport[])[] = [];
+      for await (const batch of affectedImports(database, affected)) batches.push(batch);
+      return batches;
+    };
+    const ofTenant = await read({ tenantId: acme, userIds: null });
+    expect(ofTenant.map(({ length }) => length)).toEqual([REVIEWED, REVIEWED, 1]);
+    expect(new Set(ofTenant.flat().map(({ tenant_id }) => tenant_id))).toEqual(new Set([acme]));
+    const ofUser = (await read({ tenantId: globex, userIds: [sender] })).flat();
+    expect(ofUser.map(({ principal }) => principal.id)).toEqual(Array(REVIEWED).fill(sender));
+    const anywhere = await read({ scheduler: sender });
+    expect(anywhere.map(({ length }) => length)).toEqual([REVIEWED, REVIEWED]);
+    expect(new Set(anywhere.flat().map(({ id }) => id)).size).toBe(2 * REVIEWED);
+    const nobody = await read({ scheduler: randomUUID() });
+    expect(nobody).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { IdentityEvent } from '@tessera/contracts';
 import type { Logger } from '@tessera/http-kit';
 import {
+  type AffectedWork,
   endsAccess,
   reviewAffected,
   type WaitingWork,
@@ -9,13 +10,9 @@ import type { RightsSource } from '../../absent-callers/current-rights.ts';
 import { principalOf } from '../../absent-callers/stored-principal.ts';
 import type { Database } from '../../database.ts';
 import type { Caller } from '../../http.ts';
+import { affectedImports } from './affected-imports.repository.ts';
 import { endImport, findImport } from './imports.repository.ts';
 import { LOST_RIGHTS, senderRights } from './sender-rights.ts';
-
-/** An import that has not ended, and its sender. */
-interface UnfinishedImport extends WaitingWork {
-  readonly id: string;
-}
 
 /** The sender of a file that is being uploaded. */
 export interface UploadSender {
@@ -68,12 +65,7 @@ export const cancelAffected = async (
   { database, access }: Pick<Dependencies, 'database' | 'access'>,
   event: IdentityEvent,
 ): Promise<void> => {
-  const unfinished = async function* (): AsyncGenerator<readonly UnfinishedImport[]> {
-    const { rows } = await database.pool.query<UnfinishedImport>(
-      'SELECT tenant_id, id, principal FROM tenant_crm.unfinished_imports()',
-    );
-    yield rows;
-  };
+  const unfinished = (affected: AffectedWork) => affectedImports(database, affected);
   await reviewAffected(event, unfinished, async ({ tenant_id, id }) => {
     const db = database.forTenant(tenant_id);
     if (access.canAskRights) {
