@@ -330,11 +330,16 @@ describe('The plans of a public read use indexes that fit:', () => {
     problem.includes(' sorts ') &&
     /WITH RECURSIVE shown AS MATERIALIZED|WITH shown AS/.test(problem);
 
+  /** Of so few records, reading all published ones costs less than the index of tags and texts. */
+  const readsFew = (problem: string): boolean =>
+    /\?(tag|search)=.* to find 0, by \w+_published:\s*WITH hits AS MATERIALIZED/.test(problem);
+
   test.each(ofSites.map((one) => [one.id, one] as const))('%s', async (id, operation) => {
     const [, kind = ''] = /^\/public\/\{tenant\}\/([a-z-]+)/.exec(operation.path) ?? [];
     // Few records have a cover, and there are too few for an index of sitemaps.
     const expected = /Cover$|^getSitemapPart$/.test(id) ? 404 : 200;
-    for (const query of queriesOf(operation, false)) {
+    const isList = operation.parameters?.some(({ name }) => name === 'page') ?? false;
+    for (const query of queriesOf(operation, isList)) {
       const path = operation.path
         .replace('{tenant}', crm.identity.acme.slug)
         .replace('{slug}', slugs.get(kind) ?? '')
@@ -344,7 +349,7 @@ describe('The plans of a public read use indexes that fit:', () => {
         expect([`${path}${query}`, status]).toEqual([`${path}${query}`, expected]);
       };
       const problems = await problemsIn(`${id}${query}`, ask);
-      expect(problems.filter((problem) => !listsAll(problem))).toEqual([]);
+      expect(problems.filter((one) => !listsAll(one) && !readsFew(one))).toEqual([]);
     }
   });
 });

@@ -2,6 +2,8 @@ import { pageWithin } from '@tessera/http-kit';
 import { publishedCondition } from '../../content/published.ts';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import type { Page } from '../../records/listing.ts';
+import { readNarrowedList } from '../../records/narrowed-list.ts';
 import { searchCondition } from '../../records/search.ts';
 import type { PublicKind } from './kinds.ts';
 
@@ -53,43 +55,53 @@ export interface PublicListing {
   readonly perPage: number;
 }
 
-/** A page of a list, as `paging` describes it. */
-export interface PublicPage {
-  readonly rows: PublishedRow[];
-  readonly page: number;
-  readonly perPage: number;
-  readonly total: number;
-  readonly totalIsMinimum: boolean;
-  readonly more: boolean;
-}
-
 /** Totals are counted up to here (decision C18). */
 const COUNTED = 10_000;
+
+/** The conditions of a tag and a search among the rows of a list. */
+const narrowingOf = async (
+  db: TenantDb,
+  rows: { readonly table: Prisma.Sql; readonly among: Prisma.Sql },
+  { tag, search }: PublicListing,
+): Promise<readonly Prisma.Sql[]> => {
+  const tagged = tag === undefined ? [] : [sql`tags @> ARRAY[${tag}]::text[]`];
+  if (search === undefined || search === '') return tagged;
+  const among = Prisma.join([rows.among, ...tagged], ' AND ');
+  const { table } = rows;
+  return [...tagged, await searchCondition(db, { table, among }, search, undefined)];
+};
 
 /** A page of the published records of a language, the latest first. */
 export const listPublished = async (
   db: TenantDb,
   kind: PublicKind,
-  { language, tag, search, page, perPage }: PublicListing,
-): Promise<PublicPage> => {
+  listing: PublicListing,
+): Promise<Page<PublishedRow>> => {
+  const { language, page, perPage } = listing;
   const table = tableOf(db, kind);
-  const inLanguage = sql`${published(db)} AND language = ${language}`;
-  const among =
-    tag === undefined ? inLanguage : sql`${inLanguage} AND tags @> ARRAY[${tag}]::text[]`;
-  const matches =
-    search === undefined || search === ''
-      ? among
-      : sql`${among} AND ${await searchCondition(db, { table, among }, search, undefined)}`;
+  const live = sql`${published(db)} AND language = ${language}`;
+  const narrowing = await narrowingOf(db, { table, among: live }, listing);
+  if (narrowing.length > 0) {
+    return readNarrowedList<PublishedRow>(db, {
+      table,
+      columns: SHOWN,
+      tenant: sql`tenant_id = ${db.tenantId}::uuid`,
+      live,
+      narrowing: Prisma.join([...narrowing], ' AND '),
+      sort: { column: sql`published_at`, descending: true },
+      page,
+      perPage,
+      exactTotal: false,
+    });
+  }
   const [counted] = await db.read<{ total: number }>(sql`
-    SELECT count(*)::int AS total FROM (
-      SELECT FROM ${table} WHERE ${matches} LIMIT ${COUNTED + 1}
-    ) AS found`);
+    SELECT count(*)::int AS total FROM (SELECT FROM ${table} WHERE ${live} LIMIT ${COUNTED + 1}) AS found`);
   const found = counted?.total ?? 0;
   const total = Math.min(found, COUNTED);
   // What is beyond the counted rows can still be read page by page.
   const shown = found > COUNTED ? page : pageWithin({ page, perPage }, total);
   const rows = await db.read<PublishedRow>(
-    sql`SELECT ${SHOWN} FROM ${table} WHERE ${matches}
+    sql`SELECT ${SHOWN} FROM ${table} WHERE ${live}
       ORDER BY published_at DESC, id DESC LIMIT ${perPage + 1} OFFSET ${(shown - 1) * perPage}`,
     { byIndex: true },
   );

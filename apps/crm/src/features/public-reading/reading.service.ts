@@ -1,10 +1,10 @@
 import { type HttpError, notFound, type ServedFile } from '@tessera/http-kit';
 import { openCover } from '../../content/cover-images.ts';
 import type { Files } from '../../files/files.ts';
+import type { Page } from '../../records/listing.ts';
 import { CACHE_CONTROL } from './caching.ts';
 import type {
   PostVersion,
-  PublicPage,
   PublishedRow,
   PublishedText,
   Translation,
@@ -52,7 +52,7 @@ export interface Reading {
     tenant: string,
     kind: PublicKind,
     listing: Omit<PublicListing, 'language'> & { readonly language?: string | undefined },
-  ): Promise<PublicPage & { readonly items: PublishedItem[] }>;
+  ): Promise<Page<PublishedRow> & { readonly items: PublishedItem[] }>;
   /** A published record, or the path of the record that had the slug before. Throws 404. */
   get(kind: PublicKind, address: Address): Promise<Found<PublishedRecord>>;
   /** The cover image of a published record. Throws 404. */
