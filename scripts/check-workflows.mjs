@@ -1,4 +1,4 @@
-// Checks the GitHub workflows: with actionlint, and that each states its permissions.
+// Checks the GitHub workflows: with actionlint, that each states its permissions, and that actions are pinned.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,6 +15,7 @@ const planted = [
   ['true\n', `echo "\${{ github.event.pull_request.title }}"\n`, 'potentially untrusted'],
   ['permissions:\n  contents: read\n', '', 'states no permissions'],
   ['contents: read', 'contents: write', 'may write in all jobs'],
+  ['run: true', 'uses: actions/checkout@v4', 'actions/checkout@v4 is not pinned to a commit'],
 ];
 const innocent = `on: push
 permissions:
@@ -49,7 +50,18 @@ const permissionFaults = (name, source) => {
     : [];
 };
 
-const faults = (name, source) => [...lint(name, source), ...permissionFaults(name, source)];
+/** Actions that are not pinned: a tag can be moved to another commit, which then runs with our permissions. */
+const actionFaults = (name, source) =>
+  [...source.matchAll(/^\s*(?:- )?uses: *(\S+)/gm)]
+    .map(([, action]) => action)
+    .filter((action) => !action.startsWith('./') && !/@[0-9a-f]{40}$/.test(action))
+    .map((action) => `${name}: ${action} is not pinned to a commit`);
+
+const faults = (name, source) => [
+  ...lint(name, source),
+  ...permissionFaults(name, source),
+  ...actionFaults(name, source),
+];
 
 /** Whether all workflows are right; throws if a planted fault is not found. */
 export const workflows = () => {
