@@ -1,11 +1,12 @@
 import { connect, type Socket } from 'node:net';
 import { until } from '@tessera/local-stack';
+import { spanIds, startTelemetry } from '@tessera/telemetry';
 import type { EventRecord } from './index.ts';
 import { createPublisher, type Publisher } from './publisher.ts';
 import { newTopics, openBroker, type TestBroker } from './testing/broker.ts';
 import { quiet, type Reading, read } from './testing/reading.ts';
 
-const topics = newTopics('moved', 'sold', 'joining', 'slow', 'bad', 'silent');
+const topics = newTopics('moved', 'sold', 'joining', 'slow', 'bad', 'traced', 'silent');
 const readings: Reading[] = [];
 let broker: TestBroker;
 let publisher: Publisher;
@@ -176,6 +177,27 @@ test('A record that the handler rejects or throws on becomes a dead letter, and 
   expect(dead[1]?.headers).toMatchObject({ 'dead-letter-reason': 'no such field' });
   expect(warnings).toHaveLength(2);
   expect(reading.connected() && letters.connected()).toBe(true);
+});
+
+test('The log line of a rejected record has the trace of its publisher', async () => {
+  // Nothing listens there: what is recorded is lost, and nothing else.
+  const stop = await startTelemetry('test', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
+  try {
+    const traces: (string | undefined)[] = [];
+    await connectedReader([topics.traced], {
+      logger: { ...quiet, warn: () => void traces.push(spanIds().trace_id) },
+      onRecord: () => ({ rejected: 'not an event' }),
+    });
+    const trace = 'a'.repeat(32);
+    const headers = { traceparent: `00-${trace}-${'b'.repeat(16)}-01` };
+    await publisher.publish([
+      { topic: topics.traced, key: 'tenant', value: 'unreadable', headers },
+    ]);
+    await until(() => traces.length > 0);
+    expect(traces).toEqual([trace]);
+  } finally {
+    await stop();
+  }
 });
 
 test('A silent broker is noticed after 2 s, and onConnected is called first when it responds again', async () => {

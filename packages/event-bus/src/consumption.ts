@@ -92,23 +92,27 @@ export function consume(options: ConsumeOptions): Consumption {
       'messaging.destination.partition.id': String(partition),
       'messaging.kafka.offset': Number(offset),
     };
-    const reason = await spanAfter(
+    await spanAfter(
       record.headers.traceparent,
       `process ${topic}`,
       { kind: 'consumer', attributes },
-      () => rejectionReason(record),
+      async () => {
+        const reason = await rejectionReason(record);
+        if (reason !== undefined) await setAside(record, reason);
+        advance(topic, { consumed: 1, rejected: reason === undefined ? 0 : 1 });
+      },
     );
-    if (reason === undefined) {
-      advance(topic, { consumed: 1 });
-      return;
-    }
+  }
+
+  /** Logs that a record was rejected, with the ids of its trace, and writes its dead letter. */
+  async function setAside(record: EventRecord, reason: string): Promise<void> {
+    const { topic, partition, offset } = record;
     logger.warn({ topic, partition, offset, reason }, 'Event rejected');
     await deadLetters
       .publish([deadLetter(record, reason)])
       .catch((error) =>
         logger.error({ topic, partition, offset, error }, 'The dead letter could not be written'),
       );
-    advance(topic, { consumed: 1, rejected: 1 });
   }
 
   async function rejectionReason(record: EventRecord): Promise<string | undefined> {
