@@ -60,6 +60,25 @@ test('The enqueuing role gets privileges on tables that were added since the las
   }
 });
 
+test('Directly after the start, a transaction that holds the only connection of the pool enqueues jobs', async () => {
+  const pool = new pg.Pool({
+    connectionString: world.url,
+    max: 1,
+    connectionTimeoutMillis: 2000,
+  });
+  const queue = await world.replica([], { pool, enqueueOnly: true });
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN');
+    for (const job of [plain, failing]) await queue.enqueue(client, job, { number: 1, note });
+    await client.query('ROLLBACK');
+  } finally {
+    client.release();
+  }
+  await queue.stop();
+  await pool.end();
+});
+
 test('An invalid payload is rejected with the name of the field', async () => {
   const queue = await world.replica([]);
   const enqueue = world.transaction((tx) =>

@@ -47,6 +47,7 @@ const POLL_SECONDS = 2;
 const POLL_WITH_LISTEN_SECONDS = 5;
 const KEEP_DEAD_SECONDS = 90 * 24 * 3600;
 const KEEP_DONE_SECONDS = 60;
+const NO_JOB = '00000000-0000-0000-0000-000000000000';
 
 /**
  * The GRANT statements for the privileges that a role ($2) lacks to enqueue jobs in a schema ($1); null if it lacks none.
@@ -213,6 +214,9 @@ export class JobQueue {
     });
     // An existing queue may still have the settings of an earlier release.
     await this.#boss.updateQueue(name, { ...settings, deadLetter });
+    // Makes pg-boss remember the queue, which `enqueue` would otherwise read on a second connection of the pool while
+    // its transaction holds one.
+    await this.#boss.findJobs(name, { id: NO_JOB });
   }
 
   /**
