@@ -10,30 +10,86 @@ import { until } from '@tessera/local-stack';
 import { newTenant } from '@tessera/resource-server/testing';
 import { startCrm, type TestCrm } from '../testing/crm.ts';
 import { documentsPath, documentUploader } from '../testing/documents.ts';
+import type { KilledWork } from '../testing/killed-files.ts';
 import { sweepFiles } from './sweep.ts';
 
 const script = fileURLToPath(new URL('../testing/killed-files.ts', import.meta.url));
 
+const uploads = [
+  ['announced', 0, true],
+  ['half written', 0, false],
+  ['written', 0, true],
+  ['written', 0, false],
+  ['referred', 0, true],
+  ['saved', 1, true],
+] as const;
+
+const deletions = [
+  ['released', true],
+  ['purged', true],
+  ['purged', false],
+  ['to be deleted', true],
+  ['object deleted', true],
+  ['forgotten', true],
+] as const;
+
+/** A tenant whose upload or deletion one process was killed at. */
+interface Killed {
+  readonly tenantId: string;
+  readonly headers: Record<string, string>;
+  readonly work: KilledWork;
+  readonly withJobs: boolean;
+}
+
 let folder: string;
 let crm: TestCrm;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'crm-killed-'));
-  crm = await startCrm({ FILE_STORE_PATH: folder });
-});
-afterAll(async () => {
-  await crm.stop();
-  await rm(folder, { recursive: true });
-});
+let killedUploads: readonly Killed[];
+let killedDeletions: readonly Killed[];
 
 const query = async (statement: string, values: unknown[] = []) =>
   (await crm.context.pool.query(statement, values)).rows;
 
-/** Runs the script in a process of its own, which kills itself at the step. */
-const killAt = async (work: 'upload' | 'delete', step: string, ...args: string[]) => {
+const killedUpload = (step: string, withJobs: boolean): Killed => {
+  const tenant = newTenant('acme');
+  return {
+    tenantId: tenant.id,
+    headers: crm.caller({ tenants: [tenant] }),
+    work: { work: 'upload', step, tenantId: tenant.id },
+    withJobs,
+  };
+};
+
+/** A tenant with a document whose time in the trash is over. */
+const killedDeletion = async (step: string, withJobs: boolean): Promise<Killed> => {
+  const tenant = newTenant('acme');
+  const headers = crm.caller({ tenants: [tenant] });
+  const upload = documentUploader({ post: (path) => crm.http.post(path).set(headers) });
+  const { body } = await upload({ content: randomUUID() }).expect(201);
+  const id: string = body.data.id;
+  const [content] = await query(
+    'SELECT object_id FROM tenant_crm.file_contents WHERE tenant_id = $1',
+    [tenant.id],
+  );
+  await crm.http.delete(`${documentsPath}/${id}`).set(headers).expect(204);
+  await query(
+    `UPDATE tenant_crm.documents SET deleted_at = deleted_at - interval '30 days'
+     WHERE tenant_id = $1 AND id = $2`,
+    [tenant.id, id],
+  );
+  return {
+    tenantId: tenant.id,
+    headers,
+    work: { work: 'delete', step, tenantId: tenant.id, id, objectId: content.object_id },
+    withJobs,
+  };
+};
+
+/** Runs the script in a process of its own, which kills itself when each work is at its step. */
+const kill = async (works: readonly KilledWork[]) => {
   const { config } = crm.context;
   const child = spawn(
     process.execPath,
-    ['--conditions=source', '--import', 'tsx', script, work, step, ...args],
+    ['--conditions=source', '--import', 'tsx', script, JSON.stringify(works)],
     {
       env: {
         ...process.env,
@@ -54,116 +110,99 @@ const killAt = async (work: 'upload' | 'delete', step: string, ...args: string[]
   expect([signal, errors]).toEqual(['SIGKILL', '']);
 };
 
-/** A tenant with a document; returns what names it. */
-const documentOf = async (
-  tenant: ReturnType<typeof newTenant>,
-  headers: Record<string, string>,
-) => {
-  const upload = documentUploader({ post: (path) => crm.http.post(path).set(headers) });
-  const { body } = await upload({ content: randomUUID() }).expect(201);
-  const [content] = await query(
-    'SELECT object_id FROM tenant_crm.file_contents WHERE tenant_id = $1',
-    [tenant.id],
-  );
-  return { id: body.data.id as string, objectId: content.object_id as string };
-};
-
-const jobsOf = (tenantId: string) =>
-  query(
-    `SELECT id FROM crm_jobs.job WHERE name = 'file_removal' AND data->>'tenant_id' = $1
-       AND state IN ('created', 'retry', 'active')`,
-    [tenantId],
-  );
-
 /** Lets the time pass until what was begun has expired; without jobs, the sweep alone has to find it. */
-const timePasses = async (tenantId: string, withJobs: boolean) => {
-  await query(
-    "UPDATE tenant_crm.pending_files SET expires_at = now() - interval '7 hours' WHERE tenant_id = $1",
-    [tenantId],
-  );
-  const about = "name IN ('file_removal', 'document_purge') AND data->>'tenant_id' = $1";
-  await query(
-    withJobs
-      ? `UPDATE crm_jobs.job SET start_after = now() WHERE ${about}`
-      : `DELETE FROM crm_jobs.job WHERE name = 'file_removal' AND data->>'tenant_id' = $1`,
-    [tenantId],
-  );
+const timePasses = async (killed: readonly Killed[]) => {
   const yesterday = new Date(Date.now() - 25 * 3_600_000);
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (entry.isFile()) await utimes(join(entry.parentPath, entry.name), yesterday, yesterday);
   }
+  await query("UPDATE tenant_crm.pending_files SET expires_at = now() - interval '7 hours'");
+  const tenants = (withJobs: boolean) =>
+    killed.filter((one) => one.withJobs === withJobs).map(({ tenantId }) => tenantId);
+  await query(
+    `DELETE FROM crm_jobs.job WHERE name = 'file_removal' AND data->>'tenant_id' = ANY($1)`,
+    [tenants(false)],
+  );
+  await query(
+    `UPDATE crm_jobs.job SET start_after = now()
+     WHERE name IN ('file_removal', 'document_purge') AND data->>'tenant_id' = ANY($1)`,
+    [tenants(true)],
+  );
 };
 
-/** Waits for the jobs, sweeps, and checks that the store and the tables agree; returns how many files there are. */
-const settled = async (tenantId: string): Promise<number> => {
+/** Sweeps, and waits for what the jobs delete. */
+const settle = async () => {
   const { database, fileStore, jobs, logger } = crm.context;
   const sweep = () => sweepFiles({ database, store: fileStore, jobs, logger });
-  await until(async () => (await jobsOf(tenantId)).length === 0);
+  const removed = () =>
+    until(async () => {
+      const waiting = await query(
+        `SELECT FROM crm_jobs.job WHERE name = 'file_removal'
+           AND state IN ('created', 'retry', 'active')`,
+      );
+      return waiting.length === 0;
+    });
+  const ids = killedDeletions.map(({ work }) => (work.work === 'delete' ? work.id : null));
+  await until(async () => {
+    const documents = await query('SELECT FROM tenant_crm.documents WHERE id = ANY($1)', [ids]);
+    return documents.length === 0;
+  });
+  await removed();
   await sweep();
-  await until(async () => (await jobsOf(tenantId)).length === 0);
+  await removed();
   expect(await sweep()).toMatchObject({ orphans: 0, missing: 0 });
+  expect((await fileStore.listUnfinished({ limit: 10 })).objects).toEqual([]);
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'crm-killed-'));
+  crm = await startCrm({ FILE_STORE_PATH: folder });
+  killedUploads = uploads.map(([step, , withJobs]) => killedUpload(step, withJobs));
+  killedDeletions = await Promise.all(
+    deletions.map(([step, withJobs]) => killedDeletion(step, withJobs)),
+  );
+  const killed = [...killedUploads, ...killedDeletions];
+  await kill(killed.map(({ work }) => work));
+  await timePasses(killed);
+  await settle();
+});
+afterAll(async () => {
+  await crm.stop();
+  await rm(folder, { recursive: true });
+});
+
+/** Checks that the store and the tables agree about a tenant; returns how many files there are. */
+const filesOf = async ({ tenantId }: Killed): Promise<number> => {
   const ofTenant = async (table: string) =>
     query(`SELECT * FROM tenant_crm.${table} WHERE tenant_id = $1`, [tenantId]);
   expect(await ofTenant('pending_files')).toEqual([]);
   const contents = await ofTenant('file_contents');
-  const stored = (await fileStore.list({ limit: 1000 })).objects;
+  const stored = (await crm.context.fileStore.list({ limit: 1000 })).objects;
   expect(stored.filter((object) => object.tenantId === tenantId).map(({ id }) => id)).toEqual(
     contents.map(({ object_id }) => object_id),
   );
-  expect((await fileStore.listUnfinished({ limit: 10 })).objects).toEqual([]);
   const [usage] = await ofTenant('file_usage');
   const bytes = contents.reduce((sum, { size }) => sum + Number(size), 0);
   expect(Number(usage?.bytes ?? 0)).toBe(bytes);
   return contents.length;
 };
 
-test.each([
-  ['announced', 0, true],
-  ['half written', 0, false],
-  ['written', 0, true],
-  ['written', 0, false],
-  ['referred', 0, true],
-  ['saved', 1, true],
-] as const)(
+test.each(uploads.map((upload, index) => [...upload, index] as const))(
   'A process that is killed when an upload is %s leaves %i files (with enqueued jobs: %s)',
-  async (step, files, withJobs) => {
-    const tenant = newTenant('acme');
-    const headers = crm.caller({ tenants: [tenant] });
-    await killAt('upload', step, tenant.id, randomUUID());
-    await timePasses(tenant.id, withJobs);
-    expect(await settled(tenant.id)).toBe(files);
-    const { body } = await crm.http.get(documentsPath).set(headers).expect(200);
+  async (_step, files, _withJobs, index) => {
+    const killed = killedUploads[index] as Killed;
+    expect(await filesOf(killed)).toBe(files);
+    const { body } = await crm.http.get(documentsPath).set(killed.headers).expect(200);
     expect(body.data).toHaveLength(files);
     for (const { id } of body.data) {
-      await crm.http.get(`${documentsPath}/${id}/download`).set(headers).expect(200);
+      await crm.http.get(`${documentsPath}/${id}/download`).set(killed.headers).expect(200);
     }
   },
 );
 
-test.each([
-  ['released', true],
-  ['purged', true],
-  ['purged', false],
-  ['to be deleted', true],
-  ['object deleted', true],
-  ['forgotten', true],
-] as const)(
+test.each(deletions.map((deletion, index) => [...deletion, index] as const))(
   'A process that is killed when a deletion is at "%s" leaves no file in the end (with enqueued jobs: %s)',
-  async (step, withJobs) => {
-    const tenant = newTenant('acme');
-    const headers = crm.caller({ tenants: [tenant] });
-    const { id, objectId } = await documentOf(tenant, headers);
-    await crm.http.delete(`${documentsPath}/${id}`).set(headers).expect(204);
-    await query(
-      "UPDATE tenant_crm.documents SET deleted_at = deleted_at - interval '30 days' WHERE id = $1",
-      [id],
-    );
-    await killAt('delete', step, tenant.id, id, objectId);
-    await timePasses(tenant.id, withJobs);
-    await until(async () => {
-      const documents = await query('SELECT FROM tenant_crm.documents WHERE id = $1', [id]);
-      return documents.length === 0;
-    });
-    expect(await settled(tenant.id)).toBe(0);
+  async (_step, _withJobs, index) => {
+    expect(await filesOf(killedDeletions[index] as Killed)).toBe(0);
   },
 );

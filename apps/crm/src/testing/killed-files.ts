@@ -8,17 +8,34 @@ import { createFiles, type Files, fileRemovalHandler } from '../files/files.ts';
 import { createServices } from '../services.ts';
 import { callerIn } from './records.ts';
 
-/**
- * A process that uploads a document, or deletes one for good, and kills itself at a step:
- * `upload <step> <tenant> <content>` or `delete <step> <tenant> <document> <object>`.
- */
-const [work, step, tenantId = '', subject = '', object = ''] = process.argv.slice(2);
+/** What a process was doing when it was killed, and for which tenant. */
+export type KilledWork =
+  | { readonly work: 'upload'; readonly step: string; readonly tenantId: string }
+  | {
+      readonly work: 'delete';
+      readonly step: string;
+      readonly tenantId: string;
+      readonly id: string;
+      readonly objectId: string;
+    };
 
-const reach = async (reached: string): Promise<void> => {
-  if (reached !== step) return;
-  process.kill(process.pid, 'SIGKILL');
-  await new Promise(() => undefined);
-};
+/**
+ * A process that uploads documents and deletes others for good, each for a tenant of its own. Each stops at its step,
+ * and the process kills itself when all have reached theirs. The argument is the list of them, as JSON.
+ */
+const works: readonly KilledWork[] = JSON.parse(process.argv[2] ?? '');
+
+let running = works.length;
+
+/** The steps of the work of a tenant: ends the process, or waits for its end, if `reached` is where it stops. */
+const stepsOf =
+  (tenantId: string) =>
+  async (reached: string): Promise<void> => {
+    if (!works.some((work) => work.tenantId === tenantId && work.step === reached)) return;
+    running -= 1;
+    if (running === 0) process.kill(process.pid, 'SIGKILL');
+    await new Promise(() => undefined);
+  };
 
 const context = createContext(readConfig(process.env), { enqueueOnly: true });
 const { database, jobs } = context;
@@ -28,6 +45,7 @@ createServices(context);
 const store: FileStore = Object.create(context.fileStore, {
   put: {
     value: async (...[id, content, options]: Parameters<FileStore['put']>) => {
+      const reach = stepsOf(id.tenantId);
       await reach('announced');
       const watched = async function* () {
         let parts = 0;
@@ -44,6 +62,7 @@ const store: FileStore = Object.create(context.fileStore, {
   },
   delete: {
     value: async (id: Parameters<FileStore['delete']>[0]) => {
+      const reach = stepsOf(id.tenantId);
       await reach('to be deleted');
       await context.fileStore.delete(id);
       await reach('object deleted');
@@ -69,14 +88,14 @@ const files: Files = Object.create(made, {
   refer: {
     value: async (...input: Parameters<Files['refer']>) => {
       const id = await made.refer(...input);
-      await reach('referred');
+      await stepsOf(input[0].tenantId)('referred');
       return id;
     },
   },
   release: {
     value: async (...input: Parameters<Files['release']>) => {
       await made.release(...input);
-      await reach('released');
+      await stepsOf(input[0].tenantId)('released');
     },
   },
 });
@@ -87,23 +106,33 @@ const run: JobRun = {
   signal: new AbortController().signal,
   stopping: new AbortController().signal,
 };
-const handle = ({ handle: handler }: JobHandler, id: string): Promise<unknown> =>
-  (handler as (payload: object, run: JobRun) => Promise<void>)({ tenant_id: tenantId, id }, run);
+const handle = ({ handle: handler }: JobHandler, payload: object): Promise<unknown> =>
+  (handler as (payload: object, run: JobRun) => Promise<void>)(payload, run);
 
-await context.start();
-if (work === 'upload') {
+const documents = createDocuments({ database, files, jobs });
+
+const upload = async (tenantId: string): Promise<void> => {
   const content = async function* () {
-    for (let part = 0; part < 4; part += 1) yield Buffer.alloc(100_000, subject);
+    for (let part = 0; part < 4; part += 1) yield Buffer.alloc(100_000, tenantId);
   };
-  const documents = createDocuments({ database, files, jobs });
   const fields = { name: 'a.txt', folder_id: null, description: null, tags: [] };
   const sent = { content: content(), announcedSize: null, type: 'text/plain' };
   await documents.create(callerIn(tenantId), fields, sent, (save) => save());
-  await reach('saved');
-} else {
-  await handle(purgeHandler({ database, files }), subject);
-  await reach('purged');
-  await handle(fileRemovalHandler({ database, store }), object);
-  await reach('forgotten');
-}
-await context.stop();
+  await stepsOf(tenantId)('saved');
+};
+
+const deleteForGood = async (tenantId: string, id: string, objectId: string): Promise<void> => {
+  await handle(purgeHandler({ database, files }), { tenant_id: tenantId, id });
+  await stepsOf(tenantId)('purged');
+  await handle(fileRemovalHandler({ database, store }), { tenant_id: tenantId, id: objectId });
+  await stepsOf(tenantId)('forgotten');
+};
+
+await context.start();
+await Promise.all(
+  works.map(async (work) => {
+    if (work.work === 'upload') await upload(work.tenantId);
+    else await deleteForGood(work.tenantId, work.id, work.objectId);
+    throw new Error(`The work of ${work.work} did not stop at "${work.step}".`);
+  }),
+);
