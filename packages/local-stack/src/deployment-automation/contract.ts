@@ -39,27 +39,35 @@ const contract = createRequire(import.meta.url)(
 const ajv = new Ajv2020({ strict: false });
 formats.default(ajv);
 
-const compiled = (content: Content | undefined): ValidateFunction | undefined =>
-  content &&
-  ajv.compile({
-    ...content.content['application/json'].schema,
-    components: contract.components,
-  });
+/** The validator of a content, compiled when it is first used: most tests that load this package use none. */
+const validatorOf = (content: Content): (() => ValidateFunction) => {
+  let validate: ValidateFunction | undefined;
+  return () => {
+    validate ??= ajv.compile({
+      ...content.content['application/json'].schema,
+      components: contract.components,
+    });
+    return validate;
+  };
+};
 
 const operationOf = (path: string, method: string, operation: OperationObject): Operation => {
-  const fits = compiled(operation.requestBody);
-  const answers = Object.fromEntries(
-    Object.entries(operation.responses).map(([status, content]) => [status, compiled(content)]),
+  const request = operation.requestBody && validatorOf(operation.requestBody);
+  const responses = Object.fromEntries(
+    Object.entries(operation.responses).map(([status, content]) => [status, validatorOf(content)]),
   );
   return {
     id: operation.operationId,
     method: method.toUpperCase(),
     address: new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[0-9a-f-]{36})')}$`),
     needsKey: JSON.stringify(operation.parameters ?? []).includes('IdempotencyKey'),
-    problem: (body) => (!fits || fits(body) ? undefined : ajv.errorsText(fits.errors)),
+    problem(body) {
+      const validate = request?.();
+      return !validate || validate(body) ? undefined : ajv.errorsText(validate.errors);
+    },
     requireDeclaredResponse(status, body) {
-      const isRight = answers[status] ?? answers.default;
-      if (isRight?.(body)) return;
+      const validate = (responses[status] ?? responses.default)?.();
+      if (validate?.(body)) return;
       throw new Error(`${operation.operationId}: the response ${status} violates the contract.`);
     },
   };
