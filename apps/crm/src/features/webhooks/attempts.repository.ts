@@ -16,7 +16,7 @@ export const typesOfAttempts = async (
     FROM tenant_crm.webhook_attempts AS attempt
     JOIN tenant_crm.webhook_deliveries AS delivery
       ON delivery.tenant_id = ${db.tenantId}::uuid AND delivery.id = attempt.delivery_id
-    WHERE attempt.tenant_id = ${db.tenantId}::uuid AND attempt.id = ANY (${ids}::uuid[])`);
+    WHERE attempt.tenant_id = ${db.tenantId}::uuid AND attempt.id = ANY(ARRAY(SELECT unnest(${ids}::uuid[])))`);
   return new Map(rows.map(({ id, event_type }) => [id, event_type]));
 };
 
