@@ -19,7 +19,7 @@ export default {
   // Killed processes and races say nothing about plans, and take long.
   testPathIgnorePatterns: [
     ...base.testPathIgnorePatterns,
-    '/imports/killed\\.test\\.ts$',
+    '/killed\\.test\\.ts$',
     '/documents/uploads/uploads\\.replicas\\.test\\.ts$',
     '/tasks/reorder-concurrency\\.test\\.ts$',
   ],
