@@ -48,8 +48,8 @@ export interface PartitionOffsets {
 
 /** A set of connections to the cluster that can be abandoned as a whole. */
 export interface Client {
-  /** An idempotent producer: one request in flight, acknowledged by all in-sync replicas. */
-  producer(): Producer;
+  /** A producer with one request in flight, acknowledged by all in-sync replicas. */
+  producer(options: { readonly idempotent: boolean }): Producer;
   consumer(groupId: string): Consumer;
   /**
    * Creates the topics that do not exist, with the broker's default replication and one partition: every
@@ -78,8 +78,7 @@ const FETCH_WAIT_MS = 500;
 
 /**
  * Whether the broker refused a batch because its sequence numbers and those of the producer have diverged. A new
- * producer starts a new sequence. (The embedded broker answers so to every batch with several records of one topic
- * that is not the producer's first.)
+ * producer starts a new sequence.
  */
 export const hasSequenceDiverged = (error: unknown): boolean =>
   error instanceof kafkajs.KafkaJSProtocolError && DIVERGED.has(error.type);
@@ -110,9 +109,9 @@ export function createClient(options: ClientOptions): Client {
     },
   });
   return {
-    producer: () =>
+    producer: ({ idempotent }) =>
       kafka.producer({
-        idempotent: true,
+        idempotent,
         maxInFlightRequests: 1,
         allowAutoTopicCreation: false,
         createPartitioner: kafkajs.Partitioners.DefaultPartitioner,

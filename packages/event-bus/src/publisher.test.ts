@@ -4,7 +4,7 @@ import { createPublisher, type Publisher, type PublisherOptions } from './publis
 import { newTopics, openBroker, type TestBroker } from './testing/broker.ts';
 import { type Reading, read } from './testing/reading.ts';
 
-const topics = newTopics('order', 'duplicates', 'hanging', 'closing', 'away');
+const topics = newTopics('order', 'batches', 'duplicates', 'hanging', 'closing', 'away');
 const publishers: Publisher[] = [];
 const readings: Reading[] = [];
 let broker: TestBroker;
@@ -65,6 +65,24 @@ test('A topic that does not exist is created by the first message to it', async 
   await expect(publish([message(late, 'one'), message(topics.order, 'two')])).resolves.toBe(
     undefined,
   );
+});
+
+test('Batches of several messages are sent over connections that stay open', async () => {
+  let connections = 0;
+  const dial = (host: string, port: number): Socket => {
+    connections += 1;
+    return connect({ host, port });
+  };
+  const { publish } = publisher({ dial });
+  const read = await reading(topics.batches);
+  const send = (batch: number): Promise<void> =>
+    publish(['a', 'b', 'c'].map((name) => message(topics.batches, `${batch}${name}`)));
+  for (let batch = 0; batch < 5; batch += 1) await send(batch);
+  const opened = connections;
+  for (let batch = 5; batch < 25; batch += 1) await send(batch);
+  expect(connections).toBe(opened);
+  await until(() => read.records.length === 75);
+  expect(values(read).slice(-3)).toEqual(['24a', '24b', '24c']);
 });
 
 /** Connections that can drop the broker's responses to published messages. */

@@ -32,10 +32,18 @@ export interface Publisher {
   close(): Promise<void>;
 }
 
+/**
+ * After so many divergences without a batch that continued a sequence, the broker cannot count batches of several
+ * records (the embedded one cannot), and sequence numbers would cost a new connection for each batch.
+ */
+const MAX_DIVERGENCES = 2;
+
 /** Creates a publisher to Kafka. It connects with the first message, so it can be created without a broker. */
 export function createPublisher(options: PublisherOptions): Publisher {
   const timeoutMs = options.timeoutMs ?? 5000;
   let connection: Connection | undefined;
+  let isIdempotent = true;
+  let divergences = 0;
   let closed = false;
   let queue: Promise<void> = Promise.resolve();
 
@@ -45,6 +53,14 @@ export function createPublisher(options: PublisherOptions): Publisher {
     try {
       await attempt(messages, deadline).catch((error) => {
         if (!hasSequenceDiverged(error)) throw error;
+        divergences += 1;
+        if (divergences === MAX_DIVERGENCES) {
+          isIdempotent = false;
+          options.logger?.warn(
+            { brokers: options.brokers },
+            'the broker rejects valid sequence numbers; messages are sent without them',
+          );
+        }
         return attempt(messages, deadline);
       });
     } catch (cause) {
@@ -53,9 +69,9 @@ export function createPublisher(options: PublisherOptions): Publisher {
   }
 
   async function attempt(messages: readonly Message[], deadline: number): Promise<void> {
-    connection ??= connectionTo({ ...options, requestTimeoutMs: timeoutMs });
+    connection ??= connectionTo({ ...options, requestTimeoutMs: timeoutMs }, isIdempotent);
     try {
-      await withDeadline(deadline, connection.send(messages));
+      if (await withDeadline(deadline, connection.send(messages))) divergences = 0;
     } catch (error) {
       // kafkajs reuses the sequence numbers of a rejected send, even if the broker has written it; the broker
       // would then drop the next send as a duplicate.
@@ -86,22 +102,26 @@ export function createPublisher(options: PublisherOptions): Publisher {
 }
 
 interface Connection {
-  send(messages: readonly Message[]): Promise<void>;
+  /** Returns whether a batch of several messages continued the sequence of its topic. */
+  send(messages: readonly Message[]): Promise<boolean>;
   abandon(): void;
   close(): Promise<void>;
 }
 
-function connectionTo(options: ClientOptions): Connection {
+function connectionTo(options: ClientOptions, idempotent: boolean): Connection {
   const client: Client = createClient(options);
-  const producer: Producer = client.producer();
+  const producer: Producer = client.producer({ idempotent });
   const ensured = new Set<string>();
+  const begun = new Set<string>();
   let connected: Promise<void> | undefined;
 
   return {
     async send(messages) {
       const byTopic = new Map<string, Message[]>();
       for (const message of messages) {
-        byTopic.set(message.topic, [...(byTopic.get(message.topic) ?? []), message]);
+        const ofTopic = byTopic.get(message.topic);
+        if (ofTopic) ofTopic.push(message);
+        else byTopic.set(message.topic, [message]);
       }
       const unknown = [...byTopic.keys()].filter((topic) => !ensured.has(topic));
       if (unknown.length > 0) await client.ensureTopics(unknown);
@@ -112,6 +132,11 @@ function connectionTo(options: ClientOptions): Connection {
       await producer.sendBatch({
         topicMessages: [...byTopic].map(([topic, messages]) => ({ topic, messages })),
       });
+      const hasContinued = [...byTopic].some(
+        ([topic, messages]) => messages.length > 1 && begun.has(topic),
+      );
+      for (const topic of byTopic.keys()) begun.add(topic);
+      return hasContinued;
     },
     abandon: client.abandon,
     async close() {
