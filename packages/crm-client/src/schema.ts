@@ -2192,6 +2192,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/documents/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trash of documents
+         * @description The deleted documents that can be restored, in folders that the caller sees. What was deleted with a folder is restored with it, and not listed.
+         */
+        get: operations["listDocumentTrash"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/documents/export": {
         parameters: {
             query?: never;
@@ -2585,6 +2605,26 @@ export interface paths {
         put?: never;
         /** Create a document folder */
         post: operations["createDocumentFolder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/document-folders/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trash of document folders
+         * @description The deleted folders that can be restored. What was deleted with a folder is restored with it, and not listed.
+         */
+        get: operations["listDocumentFolderTrash"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -7779,6 +7819,81 @@ export interface components {
             /** @default false */
             billable?: boolean;
             note?: string | null;
+        };
+        TrashedDocument: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description The name under which it is downloaded
+             * @example Offer.pdf
+             */
+            name: string;
+            /**
+             * Format: uuid
+             * @description The folder that it is in; null is the root.
+             */
+            folder_id: string | null;
+            description: string | null;
+            tags: string[];
+            /** @description The number of the version that is downloaded */
+            current_version: number;
+            /** @description Bytes */
+            size: number;
+            /**
+             * @description The media type, detected from the content
+             * @example application/pdf
+             */
+            type: string;
+            /** @description Of the content */
+            sha256: string;
+            /**
+             * @description A file is not served while it is `pending`, or if it is `infected` or `unscannable` (it exceeds a limit of the scanner).
+             * @enum {unknown}
+             */
+            scan_status: "not_scanned" | "pending" | "clean" | "infected" | "unscannable";
+            /**
+             * Format: uuid
+             * @description Who created it; null for a client application
+             */
+            user_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            deleted_at: string;
+            /**
+             * Format: date-time
+             * @description When it is deleted for good, and cannot be restored any more, at the earliest
+             */
+            purged_at: string;
+        };
+        TrashedDocumentFolder: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description Unique in the folder above, also among folders that the caller does not see
+             * @example Contracts
+             */
+            name: string;
+            /**
+             * Format: uuid
+             * @description The folder above; null is the root.
+             */
+            parent_id: string | null;
+            /** @description Whether only members of it, or of a folder above, see it */
+            is_private: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            deleted_at: string;
+            /**
+             * Format: date-time
+             * @description When it is deleted for good, and cannot be restored any more, at the earliest
+             */
+            purged_at: string;
         };
         TreePage: {
             /** Format: uuid */
@@ -19441,6 +19556,70 @@ export interface operations {
             507: components["responses"]["InsufficientStorage"];
         };
     };
+    listDocumentTrash: {
+        parameters: {
+            query?: {
+                /** @description Moved into 1 to 1000000000 when outside. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "deleted_at" | "-deleted_at";
+                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                exact_total?: boolean;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TrashedDocument"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
     exportDocuments: {
         parameters: {
             query?: {
@@ -21434,6 +21613,70 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity6"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    listDocumentFolderTrash: {
+        parameters: {
+            query?: {
+                /** @description Moved into 1 to 1000000000 when outside. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "deleted_at" | "-deleted_at";
+                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                exact_total?: boolean;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TrashedDocumentFolder"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable2"];

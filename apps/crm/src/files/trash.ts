@@ -1,3 +1,8 @@
+import { described, time } from '@tessera/fields';
+import { Prisma } from '../generated/prisma/client.ts';
+
+const { sql } = Prisma;
+
 /** How long deleted records that have files can be restored, in milliseconds. */
 const TRASH_MS = 30 * 24 * 3_600_000;
 /** By how much the clocks of replicas may differ, in milliseconds. */
@@ -8,3 +13,20 @@ export const purgeTime = (): Date => new Date(Date.now() + TRASH_MS + SKEW_MS);
 
 /** Records that were deleted by this time are deleted for good. */
 export const restorableSince = (): Date => new Date(Date.now() - TRASH_MS + SKEW_MS);
+
+/** The fields of a record in the trash, besides its own. */
+export const TrashFields = {
+  deleted_at: time(),
+  purged_at: described(
+    time(),
+    'When it is deleted for good, and cannot be restored any more, at the earliest',
+  ),
+} as const;
+
+/** When a record is deleted for good. */
+export const purgedAt = ({ deleted_at }: { readonly deleted_at: Date | null }): Date =>
+  new Date(Number(deleted_at) + TRASH_MS);
+
+/** What is in the trash: what was deleted by itself, and is neither deleted for good nor about to be. */
+export const inTrash = (visible: Prisma.Sql | undefined): Prisma.Sql => sql`
+  deleted_at > ${restorableSince()} AND deleted_with IS NULL AND (${visible ?? sql`TRUE`})`;

@@ -3,6 +3,9 @@ import type { Pool } from 'pg';
 import type { Kind } from '../records/kind.ts';
 import { columnsOf } from '../records/row.ts';
 
+/** The rows that were deleted by themselves, which lists of the trash show. */
+const IN_TRASH = '((deleted_at IS NOT NULL) AND (deleted_with IS NULL))';
+
 interface Index {
   readonly table: string;
   readonly name: string;
@@ -163,7 +166,9 @@ class KindTable {
       const { method, columns, predicate, unique } = index;
       const [tenant, ...rest] = columns;
       const isWhole =
-        predicate === null || (deletion === 'soft' && predicate === '(deleted_at IS NULL)');
+        predicate === null ||
+        (deletion === 'soft' && predicate === '(deleted_at IS NULL)') ||
+        (column === 'deleted_at' && predicate === IN_TRASH);
       const order = rest.slice(scope.length);
       return (
         method === 'btree' &&

@@ -52,6 +52,12 @@ const previews = {
   seed: 'A preview link expires within days, and nobody could open one whose token was never shown.',
   benchmark: notSeeded,
 };
+const trash = (of: string) => ({
+  filters: 'The trash has what was deleted in the last 30 days, newest first.',
+  export: `The export of ${of} has what is kept; the trash shows what to restore.`,
+  history: `A restoration and a deletion are in the history of ${of}.`,
+  benchmark: 'It reads rows in the order of an index, as the lists that are measured.',
+});
 const tags = {
   history: 'A tag exists while records have it; their history shows it.',
   events: 'A tag exists while records have it; the events are theirs.',
@@ -84,6 +90,8 @@ export const reasons: Reasons = {
     seed: view('a field of companies'),
     benchmark: 'It reads one company by its id.',
   },
+  '/documents/trash': { ...trash('documents'), seed: needsFiles },
+  '/document-folders/trash': trash('folders'),
   '/channels/{id}/participants': { export: withParent('A channel') },
   '/channels/{id}/messages': {
     sort: 'Messages are read by position, before or after a message.',

@@ -5,6 +5,7 @@ import { recordRoutes } from '../../records/routes.ts';
 import { acceptedVersions, changeProblems } from '../../records/versions.ts';
 import type { DocumentService } from '../documents/documents.service.ts';
 import { folderMember } from './folder-members.kind.ts';
+import { trashedFolder } from './folder-trash.kind.ts';
 import { documentFolder } from './folders.kind.ts';
 
 const denied = { 403: 'The caller lacks a permission, or write access to a folder' };
@@ -14,13 +15,18 @@ const memberProblems = {
 };
 
 export const folderRoutes = (
-  { folders, folderMembers, deleteFolder }: DocumentService,
+  { folders, folderMembers, folderTrash, deleteFolder }: DocumentService,
   exports: Exports,
 ): RouteTable => {
   const routes = recordRoutes(documentFolder, folders);
   const members = recordRoutes(folderMember, folderMembers);
   return {
     listDocumentFolders: routes.list(),
+    listDocumentFolderTrash: recordRoutes(trashedFolder, folderTrash).list({
+      summary: 'List the trash of document folders',
+      description:
+        'The deleted folders that can be restored. What was deleted with a folder is restored with it, and not listed.',
+    }),
     exportDocumentFolders: routes.export({ permission: 'document_folders.export', exports }),
     createDocumentFolder: routes.create({ problems: denied }),
     getDocumentFolder: routes.get(),

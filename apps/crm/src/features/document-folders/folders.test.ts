@@ -355,3 +355,42 @@ test('A folder whose name another one has by now is not restored: 409', async ()
   await put(`${foldersPath}/${other}`, { name: 'B' }).expect(200);
   await post(`${foldersPath}/${id}/restore`).expect(200);
 });
+
+test('The trash lists what can be restored, newest first, to callers who may delete and see the folder', async () => {
+  const ann = newUser();
+  const [top, hidden] = [await folder('Top'), await folder('Hidden')];
+  const create = async (name: string, folderId?: string) =>
+    (await upload({ name, ...(folderId && { fields: { folder_id: folderId } }) }).expect(201)).body
+      .data.id as string;
+  const first = await create('first.txt');
+  const second = await create('second.txt', hidden);
+  await create('inside.txt', top);
+  await share(hidden, ann.userId);
+  await remove(`${documentsPath}/${first}`).expect(204);
+  await remove(`${documentsPath}/${second}`).expect(204);
+  await remove(`${foldersPath}/${top}?force=true`).expect(204);
+
+  const trash = async (of: string, headers?: Headers) =>
+    (await get(`${of}/trash`, headers).expect(200)).body;
+  const { data, meta } = await trash(documentsPath, ann.headers);
+  expect([names({ data }), meta.total]).toEqual([['second.txt', 'first.txt'], 2]);
+  const { deleted_at, purged_at } = data[0];
+  expect(Date.parse(purged_at) - Date.parse(deleted_at)).toBe(30 * 24 * 3_600_000);
+  expect(names(await trash(documentsPath, newUser().headers))).toEqual(['first.txt']);
+  expect(names(await trash(foldersPath))).toEqual(['Top']);
+  for (const [of, permission] of [
+    [documentsPath, 'documents.delete'],
+    [foldersPath, 'document_folders.delete'],
+  ] as const) {
+    const { body } = await get(`${of}/trash`, caller({ lacking: [permission] })).expect(403);
+    expect(body.required_permission).toBe(`tenant.acme.crm.${permission}`);
+  }
+
+  await post(`${foldersPath}/${top}/restore`).expect(200);
+  expect((await trash(foldersPath)).meta.total).toBe(0);
+  await crm().context.pool.query(
+    "UPDATE tenant_crm.documents SET deleted_at = deleted_at - interval '30 days' WHERE id = $1",
+    [first],
+  );
+  expect(names(await trash(documentsPath))).toEqual(['second.txt']);
+});

@@ -64,19 +64,19 @@ export interface DocumentInput {
   readonly files: Files;
 }
 
-const Document = named(
-  'Document',
-  shape({
-    id: uuid(),
-    ...complete(DocumentFields).fields,
-    current_version: described(int(1, 2 ** 31 - 1), 'The number of the version that is downloaded'),
-    ...FileFields,
-    scan_status: scanStatus,
-    user_id: described(nullable(uuid()), 'Who created it; null for a client application'),
-    created_at: time(),
-    updated_at: time(),
-  }),
-);
+/** What responses show of a document. */
+export const DocumentColumns = {
+  id: uuid(),
+  ...complete(DocumentFields).fields,
+  current_version: described(int(1, 2 ** 31 - 1), 'The number of the version that is downloaded'),
+  ...FileFields,
+  scan_status: scanStatus,
+  user_id: described(nullable(uuid()), 'Who created it; null for a client application'),
+  created_at: time(),
+  updated_at: time(),
+} as const;
+
+const Document = named('Document', shape(DocumentColumns));
 
 /** A file with versions. It is sent to `POST /documents`; updating changes what is known of it. */
 export const document = declareKind({

@@ -6,6 +6,7 @@ import { recordRoutes } from '../../records/routes.ts';
 import { acceptedVersions, changeProblems, tagged } from '../../records/versions.ts';
 import { documentFolder } from '../document-folders/folders.kind.ts';
 import { DocumentForm, newDocument } from './document-form.ts';
+import { trashedDocument } from './document-trash.kind.ts';
 import { document } from './documents.kind.ts';
 import type { DocumentService } from './documents.service.ts';
 import { documentVersion } from './versions.kind.ts';
@@ -52,6 +53,11 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
   const frame = createFrame(document, service.documents);
   return {
     listDocuments: routes.list(),
+    listDocumentTrash: recordRoutes(trashedDocument, service.trash).list({
+      summary: 'List the trash of documents',
+      description:
+        'The deleted documents that can be restored, in folders that the caller sees. What was deleted with a folder is restored with it, and not listed.',
+    }),
     exportDocuments: routes.export({ permission: 'documents.export', exports }),
 
     createDocument: route({

@@ -10,9 +10,11 @@ import { createRecords } from '../../records/records.ts';
 import { requirePermission } from '../../records/require-permission.ts';
 import { preconditionFailed } from '../../records/versions.ts';
 import { type FolderMembers, folderMember } from '../document-folders/folder-members.kind.ts';
+import { type TrashedFolders, trashedFolder } from '../document-folders/folder-trash.kind.ts';
 import { lockTree, requireWritable, underTreeLock } from '../document-folders/folders.access.ts';
 import { type DocumentFolders, documentFolder } from '../document-folders/folders.kind.ts';
 import { emptyFolder } from '../document-folders/folders.service.ts';
+import { type TrashedDocuments, trashedDocument } from './document-trash.kind.ts';
 import { type Documents, document } from './documents.kind.ts';
 import { addVersion } from './documents.rules.ts';
 import { purgeLater } from './purge.ts';
@@ -57,6 +59,10 @@ export interface DocumentService {
   readonly versions: DocumentVersions;
   readonly folders: DocumentFolders;
   readonly folderMembers: FolderMembers;
+  /** The documents that can be restored. */
+  readonly trash: TrashedDocuments;
+  /** The folders that can be restored. */
+  readonly folderTrash: TrashedFolders;
   /** Throws 403 `folder_access_denied`, 413, and the errors of the upload. */
   create<R>(
     caller: Caller,
@@ -186,6 +192,8 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
     folders,
     folderMembers: members,
     versions: createRecords(documentVersion, database),
+    trash: createRecords(trashedDocument, database),
+    folderTrash: createRecords(trashedFolder, database),
 
     requireCreatable,
     requireChangeable,
