@@ -202,6 +202,21 @@ describe('a form with a file', () => {
     });
   });
 
+  test('keeps quotation marks and percent signs in the name of a file from a browser', async () => {
+    const { app } = appWith();
+    for (const name of ['a "b" 100%.png', "it's\u00e1.png"]) {
+      const form = new FormData();
+      form.append('note', 'hi');
+      form.append('file', new Blob([png]), name);
+      // The encoding of browsers.
+      const sent = new Response(form);
+      const answer = await post(app)
+        .set('content-type', sent.headers.get('content-type') ?? '')
+        .send(Buffer.from(await sent.arrayBuffer()) as never);
+      expect(answer.body).toMatchObject({ name });
+    }
+  });
+
   test('is 422 without a file, with an invalid or late field, with another name for the file, or with a second file', async () => {
     const { app } = appWith();
     const errors = async (sent: request.Test) => {

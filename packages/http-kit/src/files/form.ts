@@ -22,7 +22,8 @@ const MAX_NAME = 255;
 
 /** The name of a file as it can be stored; null if there is none. */
 const nameOf = (given: string): string | null => {
-  const name = [...given.replaceAll('\0', '')].slice(0, MAX_NAME).join('');
+  // Browsers escape a quotation mark in this way (WHATWG HTML, multipart form data), and no percent sign.
+  const name = [...given.replaceAll('%22', '"').replaceAll('\0', '')].slice(0, MAX_NAME).join('');
   return name === '' ? null : name;
 };
 
