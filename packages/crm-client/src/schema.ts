@@ -10806,6 +10806,8 @@ export interface operations {
     exportContacts: {
         parameters: {
             query?: {
+                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                sort?: "name" | "-name" | "email" | "-email" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 email?: string;
@@ -11676,6 +11678,8 @@ export interface operations {
     exportCompanies: {
         parameters: {
             query?: {
+                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                sort?: "name" | "-name" | "domain" | "-domain" | "industry" | "-industry" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 domain?: string;
@@ -12668,6 +12672,8 @@ export interface operations {
     exportCommunicationLogs: {
         parameters: {
             query?: {
+                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                sort?: "happened_at" | "-happened_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 kind?: "call" | "email" | "meeting" | "note" | "sms";
@@ -13158,6 +13164,8 @@ export interface operations {
     exportChannels: {
         parameters: {
             query?: {
+                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                sort?: "name" | "-name" | "last_message_at" | "-last_message_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 kind?: "public" | "private" | "direct";
@@ -16174,6 +16182,8 @@ export interface operations {
     exportProjects: {
         parameters: {
             query?: {
+                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                sort?: "name" | "-name" | "key" | "-key" | "status" | "-status" | "start_date" | "-start_date" | "due_date" | "-due_date" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 /** @description Short name, unique among the tenant's projects that are not deleted */
@@ -16994,6 +17004,8 @@ export interface operations {
     exportTimeEntries: {
         parameters: {
             query?: {
+                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                sort?: "started_at" | "-started_at" | "updated_at" | "-updated_at";
                 user_id?: string;
                 project_id?: string;
                 task_id?: string;
@@ -17645,6 +17657,8 @@ export interface operations {
     exportCustomFields: {
         parameters: {
             query?: {
+                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                sort?: "position" | "-position";
                 type?: "text" | "number" | "date" | "bool" | "choice";
                 format?: "csv" | "json";
             };
@@ -18144,6 +18158,8 @@ export interface operations {
     exportLeaveRequests: {
         parameters: {
             query?: {
+                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                sort?: "first_day" | "-first_day" | "last_day" | "-last_day" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 kind?: "vacation" | "sick" | "unpaid" | "other";
                 status?: "pending" | "approved" | "rejected" | "cancelled";
                 user_id?: string;
@@ -18817,6 +18833,8 @@ export interface operations {
     exportTasks: {
         parameters: {
             query?: {
+                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                sort?: "due_date" | "-due_date" | "priority" | "-priority" | "title" | "-title" | "completed_at" | "-completed_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 project_id?: string;
@@ -19623,6 +19641,8 @@ export interface operations {
     exportDocuments: {
         parameters: {
             query?: {
+                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                sort?: "name" | "-name" | "size" | "-size" | "type" | "-type" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Matches anywhere in the text, regardless of case and diacritics. Also finds documents whose text (txt, md, csv, pdf, docx) contains all words of the term, or words that begin with them; words of one or two letters are found as whole words. The text is searchable shortly after the upload. */
                 search?: string;
                 folder_id?: string;
@@ -21685,6 +21705,8 @@ export interface operations {
     exportDocumentFolders: {
         parameters: {
             query?: {
+                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 parent_id?: string;
@@ -22543,6 +22565,8 @@ export interface operations {
     exportKbArticles: {
         parameters: {
             query?: {
+                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                sort?: "title" | "-title" | "language" | "-language" | "published_at" | "-published_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 status?: "draft" | "scheduled" | "published" | "archived";
@@ -24531,6 +24555,8 @@ export interface operations {
     exportBlogPosts: {
         parameters: {
             query?: {
+                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                sort?: "title" | "-title" | "language" | "-language" | "published_at" | "-published_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 status?: "draft" | "scheduled" | "published" | "archived";
@@ -25745,6 +25771,8 @@ export interface operations {
     exportPages: {
         parameters: {
             query?: {
+                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                sort?: "title" | "-title" | "language" | "-language" | "published_at" | "-published_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | "position" | "-position";
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
                 status?: "draft" | "scheduled" | "published" | "archived";
@@ -27471,6 +27499,8 @@ export interface operations {
     exportActivity: {
         parameters: {
             query?: {
+                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                sort?: "created_at" | "-created_at";
                 user_id?: string;
                 impersonator_id?: string;
                 action?: string;
@@ -28968,6 +28998,8 @@ export interface operations {
     exportTags: {
         parameters: {
             query?: {
+                /** @description `-` in front: descending. */
+                sort?: "name" | "-name" | "count" | "-count";
                 /** @description Found anywhere in the name; case and diacritics do not matter. */
                 search?: string;
                 format?: "csv" | "json";
@@ -29183,6 +29215,8 @@ export interface operations {
     exportContentTags: {
         parameters: {
             query?: {
+                /** @description `-` in front: descending. */
+                sort?: "name" | "-name" | "count" | "-count";
                 /** @description Found anywhere in the name; case and diacritics do not matter. */
                 search?: string;
                 format?: "csv" | "json";
@@ -29491,6 +29525,8 @@ export interface operations {
     exportWebhookEndpoints: {
         parameters: {
             query?: {
+                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 is_enabled?: boolean;
                 created_from?: string;
                 created_to?: string;

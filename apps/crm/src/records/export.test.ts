@@ -1,6 +1,6 @@
 import { tenantForEachTest } from '../testing/tenant.ts';
 
-const { crm, caller, get, post, remove } = tenantForEachTest();
+const { crm, tenant, caller, get, post, remove } = tenantForEachTest();
 
 const path = '/api/crm/contacts';
 const create = (body: object) => post(path, { first_name: 'A', ...body }).expect(201);
@@ -32,6 +32,35 @@ describe('The export of a list', () => {
     const { body } = await crm().http.get(`${path}/export?format=json`).set(theirs).expect(200);
     expect(Object.keys(body)).toEqual(['data']);
     expect(new Set(body.data.map(({ id }: { id: string }) => id)).size).toBe(1200);
+  });
+
+  test.each([
+    ['email', 'email, id'],
+    ['-email', 'email DESC, id DESC'],
+    ['-name', 'sort_name DESC, id DESC'],
+  ])('sorted by %s has all records in the order of the list', async (sort, order) => {
+    const { id: tenantId } = tenant();
+    // Nulls, and equal values, on both sides of the end of a batch.
+    await crm().context.pool.query(
+      `INSERT INTO tenant_crm.contacts (id, tenant_id, first_name, email)
+       SELECT gen_random_uuid(), $1, 'Ada' || n % 3, CASE WHEN n % 2 = 0 THEN n % 5 || '@x.example' END
+       FROM generate_series(1, 1300) AS n`,
+      [tenantId],
+    );
+    const { rows } = await crm().context.pool.query<{ id: string }>(
+      `SELECT id FROM tenant_crm.contacts WHERE tenant_id = $1 ORDER BY ${order}`,
+      [tenantId],
+    );
+    const { body } = await get(`${path}/export?format=json&sort=${sort}`).expect(200);
+    const ids = body.data.map(({ id }: { id: string }) => id);
+    expect(ids).toEqual(rows.map(({ id }) => id));
+    const listed = await get(`${path}?per_page=100&sort=${sort}`);
+    expect(ids.slice(0, 100)).toEqual(listed.body.data.map(({ id }: { id: string }) => id));
+    expect(ids).toHaveLength(1300);
+  });
+
+  test('cannot be sorted by what the list cannot be sorted by', async () => {
+    expect((await get(`${path}/export?sort=phone`)).body.errors).toHaveProperty('sort');
   });
 
   test('has the records that the search and the filters of the list select, of one tenant', async () => {

@@ -29,11 +29,16 @@ type FilterValues<T extends KindTypes> = {
 /** The search and the filters that a request applies to a kind's list. */
 export type Narrowing<T extends KindTypes> = FilterValues<T> & { readonly search?: string };
 
+type Sort<T extends KindTypes> = T['sort'] | `-${T['sort']}`;
+
+/** The query parameters of a kind's export, besides the format. */
+export type ExportQuery<T extends KindTypes> = Narrowing<T> & { readonly sort?: Sort<T> };
+
 /** The query parameters of a kind's list. */
 export type ListQuery<T extends KindTypes> = Narrowing<T> & {
   readonly page: number;
   readonly per_page: number;
-  readonly sort: T['sort'] | `-${T['sort']}`;
+  readonly sort: Sort<T>;
   /** Whether to count all matches, although `meta.total` normally stops at 10,000. */
   readonly exact_total: boolean;
 };
@@ -62,13 +67,23 @@ export const narrowingFields = <T extends KindTypes>({
   }),
 });
 
+const sortField = ({ sort }: Pick<Kind, 'sort'>) =>
+  oneOf(...Object.keys(sort).flatMap((name) => [name, `-${name}`]));
+
+/** The query parameters of a kind's export, besides the format. */
+export const exportFields = <T extends KindTypes>(kind: Kind<T>): Record<string, Field> => ({
+  sort: described(
+    optional(sortField(kind)),
+    '`-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice.',
+  ),
+  ...narrowingFields(kind),
+});
+
 /** The shape of a list's query parameters. */
 export const listQuery = <T extends KindTypes>(kind: Kind<T>): Shape & Field<ListQuery<T>> => {
-  const { sort, defaultSort } = kind;
-  const sorts = Object.keys(sort).flatMap((name) => [name, `-${name}`]);
   const query = shape({
     ...pageFields,
-    sort: described(withDefault(oneOf(...sorts), defaultSort), '`-` in front: descending.'),
+    sort: described(withDefault(sortField(kind), kind.defaultSort), '`-` in front: descending.'),
     exact_total: described(
       withDefault(bool(), false),
       'Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true.',

@@ -3,7 +3,7 @@ import { type ExportFormat, empty, exportFormat, exportHeaders } from '@tessera/
 import { type Caller, listExport, page, record } from '../http.ts';
 import { RecordChange } from './history.ts';
 import type { Kind, KindTypes, TenantCaller } from './kind.ts';
-import { listQuery, type Narrowing, narrowingFields, pageFields } from './list-query.ts';
+import { type ExportQuery, exportFields, listQuery, pageFields } from './list-query.ts';
 import { paging } from './paging.ts';
 import { withArticle } from './paths.ts';
 import type { LimitedRead } from './records.ts';
@@ -11,8 +11,8 @@ import { declare, type Frame } from './route-frame.ts';
 import type { RecordRoutes } from './routes.ts';
 import { tagged } from './versions.ts';
 
-type ExportQuery<T extends KindTypes> = Shape &
-  Field<Narrowing<T> & { readonly format: ExportFormat }>;
+type ExportParameters<T extends KindTypes> = Shape &
+  Field<ExportQuery<T> & { readonly format: ExportFormat }>;
 
 /** The user or client whose exports are counted together. */
 const exporterId = (caller: TenantCaller): string =>
@@ -67,13 +67,13 @@ export const readRoutes = <T extends KindTypes>(
         permission,
         method: 'get',
         summary: `Export ${words}`,
-        query: shape({ ...narrowingFields(kind), format: exportFormat }) as ExportQuery<T>,
+        query: shape({ ...exportFields(kind), format: exportFormat }) as ExportParameters<T>,
         responses: { 200: exported.response },
         responseHeaders: exportHeaders,
         handler: async ({ caller, params, query, reply }) => {
-          const { format, ...narrowing } = query;
+          const { format, ...parameters } = query;
           const limited: LimitedRead = (read) => exports.read(read);
-          const batches = scoped(params).batches(caller, narrowing as Narrowing<T>, limited);
+          const batches = scoped(params).batches(caller, parameters as ExportQuery<T>, limited);
           const columns = await scoped(params).exportedColumns(caller);
           const counted = exports.counted(exporterId(caller), batches);
           return reply(200, ...exported.file(format, counted, columns));

@@ -2,10 +2,11 @@ import { readInBatches } from '@tessera/http-kit';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { Caller } from '../http.ts';
 import { createChanges } from './changes.ts';
+import { byId, exportOrder, positionOf } from './export-order.ts';
 import { columnSql } from './filters.ts';
 import { type RecordChange, readHistory } from './history.ts';
 import type { Kind, KindTypes, RowContext, TenantCaller, TypesOf } from './kind.ts';
-import type { ListQuery, Narrowing } from './list-query.ts';
+import type { ExportQuery, ListQuery } from './list-query.ts';
 import type { ListRequest, Page } from './listing.ts';
 import { findPassages } from './passages.ts';
 import { type ColumnValues, presenter } from './row.ts';
@@ -46,10 +47,10 @@ export interface RecordAction<T extends KindTypes, Body> {
  */
 export interface Records<T extends KindTypes> {
   list(caller: T['caller'], query?: Partial<ListQuery<T>>): Promise<Page<T['item']>>;
-  /** All records that match the query, ordered by id, in batches; `limited` runs each read. */
+  /** All records that match the query, in batches, by id unless it has a sort; `limited` runs each read. */
   batches(
     caller: T['caller'],
-    query: Narrowing<T>,
+    query: ExportQuery<T>,
     limited: LimitedRead,
   ): AsyncIterable<readonly T['answer'][]>;
   /** The columns of an export as CSV: the fields of the response, and of those that the tenant declares each. */
@@ -233,10 +234,13 @@ export const createRecords = <T extends KindTypes>(
         const { db, scope } = await open(caller);
         const search = (query.search ?? '').trim();
         const conditions = await conditionsOf(query, caller);
-        const read = (last: Row | undefined, limit: number): Promise<readonly Row[]> =>
-          limited(() =>
-            repository.batch(db, scope, { conditions, search, after: last?.id, limit }),
+        const order = query.sort === undefined ? byId : exportOrder(sortOf(query.sort));
+        const read = (last: Row | undefined, limit: number): Promise<readonly Row[]> => {
+          const after = last && positionOf(last);
+          return limited(() =>
+            repository.batch(db, scope, { conditions, search, order, after, limit }),
           );
+        };
         for await (const rows of readInBatches(batch, read)) {
           yield await shownAs(caller, rows, present);
         }

@@ -1,6 +1,7 @@
 import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { refuseRemoval, refuseViolation } from './constraints.ts';
+import type { ExportOrder, Position } from './export-order.ts';
 import type { Kind, KindTypes, Scope } from './kind.ts';
 import type { Listing, ListRequest, Page } from './listing.ts';
 import { createManyRows, type ManyRows } from './many-rows.ts';
@@ -24,8 +25,9 @@ export interface Expected {
 
 /** One batch of an export. */
 export interface BatchRequest extends Pick<ListRequest, 'conditions' | 'search'> {
-  /** The last id of the previous batch. */
-  readonly after: string | undefined;
+  readonly order: ExportOrder;
+  /** Where the previous batch ended. */
+  readonly after: Position | undefined;
   readonly limit: number;
 }
 
@@ -38,7 +40,7 @@ export interface RecordRepository<T extends KindTypes> extends ManyRows<T> {
   readonly columns: ReadonlyMap<string, boolean>;
   /** One page of rows, without the columns that `omittedFromLists` names. */
   list(db: TenantDb, scope: Scope<T['row']>, request: ListRequest): Promise<Page<T['row']>>;
-  /** Rows ordered by id, for exports. */
+  /** Rows in the order of an export. */
   batch(db: TenantDb, scope: Scope<T['row']>, request: BatchRequest): Promise<T['row'][]>;
   /** The row, even if it is deleted; `lock` prevents other changes until the transaction ends. */
   find(
@@ -211,12 +213,18 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
         : readNarrowedList<Row>(db, { ...listing, narrowing: sql`TRUE`, exactTotal: true });
     },
 
-    async batch(db, scope, { conditions, search, after, limit }) {
+    async batch(db, scope, { conditions, search, order, after, limit }) {
       const base = [...withinList(db, scope), ...listedOnly, ...conditions];
       const all = [...base, ...(await searched(db, base, search))];
-      if (after !== undefined) all.push(sql`id > ${after}::uuid`);
-      return db.read<Row>(sql`
-        SELECT ${shown(db, selected)} FROM ${listed(db)} WHERE ${join(all, ' AND ')} ORDER BY id LIMIT ${limit}`);
+      const rows: Row[] = [];
+      for (const next of order.after(after)) {
+        if (rows.length === limit) break;
+        const found = await db.read<Row>(sql`
+          SELECT ${shown(db, selected)}${order.sortedBy} FROM ${listed(db)} WHERE ${join([...all, next], ' AND ')}
+          ORDER BY ${order.orderBy} LIMIT ${limit - rows.length}`);
+        rows.push(...found);
+      }
+      return rows;
     },
 
     async find(db, scope, id, lock) {

@@ -67,14 +67,14 @@ export const listTags = async <T extends TaggedTable>(
   return exactly({ perPage }, { rows: tags, page: pageWithin({ page, perPage }, total), total });
 };
 
-/** All tags that a search finds, in the order of the list: each tag is counted for one page as well. */
+/** All tags that a search finds: each tag is counted for one page as well. */
 export const allTags = <T extends TaggedTable>(
   db: TenantDb,
   tables: readonly T[],
-  search = '',
+  { sort, search = '' }: Pick<TagQuery, 'sort' | 'search'>,
 ): Promise<readonly TagPayload<T>[]> =>
   db.read<TagPayload<T>>(sql`
-    SELECT * FROM (${counts(db, tables)}) AS counted WHERE ${foundBy(search)} ORDER BY ${byName}`);
+    SELECT * FROM (${counts(db, tables)}) AS counted WHERE ${foundBy(search)} ORDER BY ${orders[sort]}`);
 
 /** The number of live records with a tag. */
 export const countTagged = async (

@@ -54,8 +54,8 @@ const tagRoutes = <T extends TaggedTable>(
       query: TagExportQuery,
       responses: { 200: exported.response },
       responseHeaders: exportHeaders,
-      handler: async ({ caller, query: { search, format }, reply }) => {
-        const found = tags.batches(caller, search, (read) => exports.read(read));
+      handler: async ({ caller, query: { format, ...query }, reply }) => {
+        const found = tags.batches(caller, query, (read) => exports.read(read));
         return reply(200, ...exported.file(format, exports.counted(caller.principal.id, found)));
       },
     }),

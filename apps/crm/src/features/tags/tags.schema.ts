@@ -69,16 +69,14 @@ const search = described(
   'Found anywhere in the name; case and diacritics do not matter.',
 );
 
-export const TagQuery = shape({
-  ...pageFields,
-  sort: described(
-    withDefault(oneOf('name', '-name', 'count', '-count'), 'name'),
-    '`-` in front: descending.',
-  ),
-  search,
-});
+const sort = described(
+  withDefault(oneOf('name', '-name', 'count', '-count'), 'name'),
+  '`-` in front: descending.',
+);
 
-export const TagExportQuery = shape({ search, format: exportFormat });
+export const TagQuery = shape({ ...pageFields, sort, search });
+
+export const TagExportQuery = shape({ sort, search, format: exportFormat });
 export type TagQuery = Out<typeof TagQuery>;
 
 export const TagName = named(

@@ -30,7 +30,7 @@ export interface Tags<T extends TaggedTable> {
   /** All tags that the search finds, in batches; `limited` runs each read. */
   batches(
     caller: Caller,
-    search: string | undefined,
+    query: Pick<TagQuery, 'sort' | 'search'>,
     limited: LimitedRead,
   ): AsyncIterable<readonly TagPayload<T>[]>;
   /**
@@ -75,8 +75,8 @@ export const createTags = <T extends TaggedTable>(
   return {
     list: ({ tenantId }, query) => listTags(database.forTenant(tenantId), tables, query),
 
-    async *batches({ tenantId }, search, limited) {
-      yield await limited(() => allTags(database.forTenant(tenantId), tables, search));
+    async *batches({ tenantId }, query, limited) {
+      yield await limited(() => allTags(database.forTenant(tenantId), tables, query));
     },
 
     async replace(caller, tag, name) {
