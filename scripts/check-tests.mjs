@@ -42,17 +42,23 @@ export const totalsOf = (result, again) => {
 };
 
 /**
- * Runs a script of package.json that runs Jest, with further arguments, by `execute(command, args)`, which returns
- * whether it succeeded. Up to three failed files are run a second time, by themselves. Returns the totals, whether
+ * Runs a script of package.json that runs Jest, with further arguments, by `execute(command, args)`, which resolves
+ * to whether it succeeded. Up to three failed files are run a second time, by themselves. Returns the totals, whether
  * everything `passed`, the files that are `flaky`: they failed first and passed the second time, and the `durations`
  * of all files in the first run.
  */
-export const runTests = (script, execute) => {
-  const once = (...args) => {
+export const runTests = async (script, execute) => {
+  const once = async (...args) => {
     const directory = mkdtempSync(join(tmpdir(), 'tessera-check-'));
     const report = join(directory, 'jest.json');
     const command = script === 'test' ? ['test'] : ['run', script];
-    const ended = execute('npm', [...command, '--', '--json', `--outputFile=${report}`, ...args]);
+    const ended = await execute('npm', [
+      ...command,
+      '--',
+      '--json',
+      `--outputFile=${report}`,
+      ...args,
+    ]);
     // The script has printed what is missing.
     if (!existsSync(report)) throw new Error(`${script} did not run any tests.`);
     const result = JSON.parse(readFileSync(report, 'utf8'));
@@ -60,7 +66,7 @@ export const runTests = (script, execute) => {
     return { result, isRight: ended && result.success };
   };
 
-  const first = once();
+  const first = await once();
   if (first.result.numTotalTests === 0) throw new Error('No test ran.');
   const durations = durationsOf(first.result);
   const files = failedFiles(first.result);
@@ -68,7 +74,7 @@ export const runTests = (script, execute) => {
     return { totals: totalsOf(first.result), isRight: first.isRight, flaky: [], durations };
   }
   console.log(`\nRunning again: ${files.map((file) => relative(root, file)).join(', ')}`);
-  const again = once('--runTestsByPath', ...files);
+  const again = await once('--runTestsByPath', ...files);
   const stillFailed = failedFiles(again.result);
   const flaky = files.filter((file) => !stillFailed.includes(file));
   return {

@@ -29,9 +29,9 @@ const reportOf = (...testResults) => {
 };
 
 /** Runs a script whose runs end with these reports, and returns the result with the files of each run. */
-const run = (...reports) => {
+const run = async (...reports) => {
   const runs = [];
-  const result = runTests('test', (_, args) => {
+  const result = await runTests('test', async (_, args) => {
     const report = reports[runs.length];
     runs.push(args.slice(args.indexOf('--runTestsByPath') + 1 || args.length));
     const output = args.find((arg) => arg.startsWith('--outputFile='));
@@ -41,8 +41,10 @@ const run = (...reports) => {
   return { ...result, runs };
 };
 
-test('Passed tests are counted, and nothing runs twice', () => {
-  const { totals, isRight, flaky, runs } = run(reportOf(file('a', 'passed'), file('b', 'passed')));
+test('Passed tests are counted, and nothing runs twice', async () => {
+  const { totals, isRight, flaky, runs } = await run(
+    reportOf(file('a', 'passed'), file('b', 'passed')),
+  );
   expect({ totals, isRight, flaky }).toEqual({
     totals: { passed: 2, failed: 0, skipped: 0 },
     isRight: true,
@@ -51,19 +53,19 @@ test('Passed tests are counted, and nothing runs twice', () => {
   expect(runs).toHaveLength(1);
 });
 
-test('The duration of each file is that of its first run', () => {
+test('The duration of each file is that of its first run', async () => {
   const first = reportOf(file('a', 'passed'), file('b', 'failed'));
   const again = { ...file('b', 'passed'), endTime: 1500 };
-  const { durations } = run(first, reportOf(again));
+  const { durations } = await run(first, reportOf(again));
   expect(durations).toEqual([
     { file: 'a', duration: 2500 },
     { file: 'b', duration: 2500 },
   ]);
 });
 
-test('A file that fails once is named, and its second run counts', () => {
+test('A file that fails once is named, and its second run counts', async () => {
   const first = reportOf(file('a', 'passed', 'failed', 'passed'), file('b', 'passed', 'pending'));
-  const { totals, isRight, flaky, runs } = run(
+  const { totals, isRight, flaky, runs } = await run(
     first,
     reportOf(file('a', 'passed', 'passed', 'passed')),
   );
@@ -75,26 +77,26 @@ test('A file that fails once is named, and its second run counts', () => {
   });
 });
 
-test('A file that fails twice is a failure', () => {
+test('A file that fails twice is a failure', async () => {
   const broken = reportOf(file('a', 'passed', 'failed'));
-  expect(run(broken, broken)).toMatchObject({
+  expect(await run(broken, broken)).toMatchObject({
     totals: { passed: 1, failed: 1 },
     isRight: false,
     flaky: [],
   });
 });
 
-test('A file that cannot be run is a failure', () => {
+test('A file that cannot be run is a failure', async () => {
   const broken = reportOf(file('a'), file('b', 'passed'));
-  expect(run(broken, reportOf(file('a')))).toMatchObject({
+  expect(await run(broken, reportOf(file('a')))).toMatchObject({
     totals: { passed: 1, failed: 1 },
     isRight: false,
   });
 });
 
-test('Many failed files are not run again', () => {
+test('Many failed files are not run again', async () => {
   const files = Array.from({ length: RUN_AGAIN_AT_MOST + 1 }, (_, at) => file(`f${at}`, 'failed'));
-  const { totals, isRight, runs } = run(reportOf(...files));
+  const { totals, isRight, runs } = await run(reportOf(...files));
   expect({ totals, isRight }).toMatchObject({
     totals: { failed: RUN_AGAIN_AT_MOST + 1 },
     isRight: false,

@@ -1,7 +1,5 @@
 // The checks of `npm run check`. Each check and each test counts as one; the last line is the
 // total. Each of our own checks is tested with a planted violation.
-import { spawnSync } from 'node:child_process';
-import { root } from './bootstrap.mjs';
 import { alertRules } from './check-alerts.mjs';
 import { benchRuns } from './check-bench.mjs';
 import { compatible } from './check-compatibility.mjs';
@@ -17,6 +15,7 @@ import { withoutSecrets } from './check-secrets.mjs';
 import { runTests } from './check-tests.mjs';
 import { tour } from './check-tour.mjs';
 import { workflows } from './check-workflows.mjs';
+import { inOwnGroup } from './own-group.mjs';
 
 let passed = 0;
 let failed = 0;
@@ -28,14 +27,7 @@ const steps = [];
 const files = [];
 const SLOWEST_FILES = 15;
 
-const shell = (command, args, variables) =>
-  spawnSync(command, args, {
-    cwd: root,
-    stdio: 'inherit',
-    env: { ...process.env, ...variables },
-    shell: process.platform === 'win32' && command !== process.execPath,
-  }).status === 0;
-const node = (...args) => shell(process.execPath, args);
+const node = (...args) => inOwnGroup(process.execPath, args);
 
 const seconds = (duration) => (duration / 1000).toFixed(1);
 const minutes = (duration) => (duration / 60_000).toFixed(1).padStart(6);
@@ -58,8 +50,8 @@ const check = async (name, run) => {
 };
 
 /** Runs Jest through a script of package.json, with further environment variables, and adds its counts. */
-const tests = (script, variables) => () => {
-  const run = runTests(script, (command, args) => shell(command, args, variables));
+const tests = (script, variables) => async () => {
+  const run = await runTests(script, (command, args) => inOwnGroup(command, args, variables));
   passed += run.totals.passed;
   failed += run.totals.failed;
   flaky.push(...run.flaky);

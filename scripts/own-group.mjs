@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { root } from './bootstrap.mjs';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+/** How long a program may take to end after a signal. */
+const PATIENCE_MS = 10_000;
+const isWindows = process.platform === 'win32';
+
+/** Sends a signal to all processes of a group that still run. */
+const signalGroup = ({ pid }, signal) => {
+  try {
+    process.kill(isWindows ? pid : -pid, signal);
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error;
+  }
+};
+
+/**
+ * Runs a program in a process group of its own, so that a program that kills its group ends alone. Resolves to whether
+ * it succeeded. Signals such as that of Ctrl-C are forwarded to the whole group and, after it has ended, end this
+ * process, too. If the program itself is ended by a signal, so is the rest of its group.
+ */
+export const inOwnGroup = async (command, args, variables) => {
+  const program = spawn(command, args, {
+    cwd: root,
+    // A terminal is readable by one group only.
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, ...variables },
+    detached: !isWindows,
+    shell: isWindows && command !== process.execPath,
+  });
+  const ended = once(program, 'exit');
+  if (program.pid === undefined) await ended;
+  let received;
+  let killing;
+  const forward = (signal) => {
+    received = signal;
+    signalGroup(program, signal);
+    killing ??= setTimeout(() => signalGroup(program, 'SIGKILL'), PATIENCE_MS);
+  };
+  for (const signal of SIGNALS) process.on(signal, forward);
+  const [code, signal] = await ended;
+  clearTimeout(killing);
+  for (const name of SIGNALS) process.off(name, forward);
+  if (signal !== null || received) signalGroup(program, 'SIGKILL');
+  if (signal !== null) console.error(`${command} was ended by ${signal}.`);
+  if (received) process.kill(process.pid, received);
+  return code === 0;
+};
