@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { platformAsyncapiDocument } from '@tessera/contracts';
 import { type Application, application, type RunFrom, root } from './application.ts';
-import { type Broker, startBroker } from './broker.ts';
+import { type Broker, startBroker, withoutSchemas } from './broker.ts';
 import { keyEncryptionKeys, type LocalSystem, localSystem } from './credentials.ts';
 import { DeploymentAutomationStandIn } from './deployment-automation/stand-in.ts';
 import { freePort } from './free-port.ts';
@@ -66,6 +66,8 @@ export interface Stack {
 
 const HOST = '127.0.0.1';
 
+const topics = (): object => withoutSchemas(platformAsyncapiDocument());
+
 const restartable = (directory: string, first: Broker): Stack['broker'] => {
   let broker = first;
   return {
@@ -75,7 +77,7 @@ const restartable = (directory: string, first: Broker): Stack['broker'] => {
     signal: (name) => broker.signal(name),
     async start() {
       broker = await startBroker({
-        asyncapi: platformAsyncapiDocument(),
+        asyncapi: topics(),
         directory,
         port: first.port,
       });
@@ -119,7 +121,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
         directory: path.join(directory, 'postgres'),
         ...(options.postgresSettings && { settings: options.postgresSettings }),
       }),
-      startBroker({ asyncapi: platformAsyncapiDocument(), directory: brokerDirectory }),
+      startBroker({ asyncapi: topics(), directory: brokerDirectory }),
     ]);
     const broker = restartable(brokerDirectory, firstBroker);
     stops.push({

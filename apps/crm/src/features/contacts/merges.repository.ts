@@ -124,13 +124,18 @@ interface LinkMove {
 export const moveLinks = async (
   db: TenantDb,
   { table, from, to, ids }: LinkMove,
-  cause: Cause,
+  { actor }: Pick<Cause, 'actor'>,
 ): Promise<string[]> => {
-  const recorded = recordChanges(db, cause, {
-    table,
-    from: sql`changed`,
-    changes: sql`jsonb_build_object('contact_id', jsonb_build_array(${from}::text, ${to}::text))`,
-  });
+  // For the records it is an update of their contact, with its event; only contacts are merged.
+  const recorded = recordChanges(
+    db,
+    { action: 'update', actor },
+    {
+      table,
+      from: sql`changed`,
+      changes: sql`jsonb_build_object('contact_id', jsonb_build_array(${from}::text, ${to}::text))`,
+    },
+  );
   const links = raw(`tenant_crm.${table}`);
   const rows = await db.query<{ id: string }>(sql`
     WITH locked AS MATERIALIZED (

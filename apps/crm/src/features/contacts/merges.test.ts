@@ -1,10 +1,11 @@
+import { eventOf } from '../../events/event-types.ts';
 import { collide } from '../../testing/collisions.ts';
 import { callerIn } from '../../testing/records.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 import { linkingTables } from './merges.repository.ts';
 import { createContactMerges } from './merges.service.ts';
 
-const { crm, caller, get, post, put, remove } = tenantForEachTest();
+const { crm, tenant, caller, get, post, put, remove } = tenantForEachTest();
 const path = '/api/crm/contacts';
 
 const contact = async (fields: object): Promise<string> =>
@@ -294,6 +295,12 @@ describe('Undoing a merge', () => {
     const [before, otherBefore] = [await show(id), await show(other)];
     await merge(id, other).expect(200);
     const { body } = await unmerge(id, other).expect(200);
+    const changes = await crm().context.pool.query<{ table_name: string; action: string }>(
+      'SELECT DISTINCT table_name, action FROM tenant_crm.record_changes WHERE tenant_id = $1',
+      [tenant().id],
+    );
+    // Each change is an event: also those of the records that were moved.
+    expect(changes.rows.filter((row) => !eventOf(row.table_name, row.action))).toEqual([]);
     const { updated_at: _survivor, ...survivor } = before;
     const { updated_at: _other, ...restored } = otherBefore;
     expect(body.data).toMatchObject(survivor);
