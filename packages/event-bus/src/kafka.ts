@@ -4,6 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import kafkajs, {
   type Admin,
   type Consumer,
+  type ICustomPartitioner,
   type Kafka,
   type Producer,
   type SASLOptions,
@@ -114,7 +115,7 @@ export function createClient(options: ClientOptions): Client {
         idempotent,
         maxInFlightRequests: 1,
         allowAutoTopicCreation: false,
-        createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+        createPartitioner: byKey,
         retry: SEND_RETRY,
       }),
     consumer: (groupId) =>
@@ -135,6 +136,15 @@ export function createClient(options: ClientOptions): Client {
     abandon: sockets.destroy,
   };
 }
+
+/** The partition of a record by its key. Most topics have one partition, for which kafkajs would hash the key as well. */
+const byKey: ICustomPartitioner = () => {
+  const partitionOf = kafkajs.Partitioners.DefaultPartitioner();
+  return (record) => {
+    const [first, ...others] = record.partitionMetadata;
+    return first && others.length === 0 ? first.partitionId : partitionOf(record);
+  };
+};
 
 async function withAdmin<T>(kafka: Kafka, work: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = kafka.admin();
