@@ -15,7 +15,7 @@ export default {
   testPathIgnorePatterns: [
     '/node_modules/',
     '/dist/',
-    '\\.(redis|pgbouncer|s3|browser|clamd|restore|upgrade)\\.test\\.ts$',
+    '\\.(redis|pgbouncer|s3|browser|clamd|restore|upgrade|citus)\\.test\\.ts$',
   ],
   modulePathIgnorePatterns: ['/dist/'],
   extensionsToTreatAsEsm: ['.ts'],

@@ -8,6 +8,7 @@ const leftOut = {
   'npm run test:s3': 'files in S3 (Java, Maven)',
   'npm run test:pgbouncer': 'both services behind PgBouncer (pgbouncer)',
   'npm run test:postgres15': 'the SQL on PostgreSQL 15',
+  'npm run test:citus': 'the records on a Citus cluster (PostgreSQL with Citus)',
   'npm run verify:restore': 'a restore to a time on PostgreSQL 15',
   'npm run test:node': 'a part of the tests on another release of Node (network)',
   'npm run test:upgrade': 'the previous release on the schema of this one (its dependencies)',

@@ -132,9 +132,15 @@ const uploadLimitsOf = (
   { name: 'UPLOADS_PER_INSTANCE', limit: files.uploads.perInstance, key: () => '' },
 ];
 
+/** Whether a tenant can be served: the migrations are applied, and not all workers of a cluster are unreachable. */
+const readiness = (pool: Context['pool'], cluster: Context['cluster']) => {
+  const isMigrated = migrationsApplied(pool, migrations);
+  return async (): Promise<boolean> => !cluster?.isDown && isMigrated();
+};
+
 /** The routes by tag, in the order of the document. */
 const routesOf = (
-  { access, config, pool, database, chatStreams, jobs }: Context,
+  { access, cluster, config, pool, database, chatStreams, jobs }: Context,
   {
     activity,
     blogPosts,
@@ -185,7 +191,8 @@ const routesOf = (
       path: health,
       service: 'crm',
       version,
-      ready: migrationsApplied(pool, migrations),
+      ready: readiness(pool, cluster),
+      unreachableServers: () => cluster?.unreachable ?? 0,
     }),
   },
   Contacts: under('/api/crm', {

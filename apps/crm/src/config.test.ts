@@ -19,6 +19,7 @@ test('few settings are required', () => {
       poolSize: 10,
       readUrl: undefined,
       rowSecurity: true,
+      distributed: false,
     },
     identity: { url: needed.IDENTITY_URL, timeoutMs: 2000, client: undefined },
     streamsPerCaller: 20,
@@ -67,6 +68,18 @@ test('a read replica and several workers need Redis', () => {
   );
   expect(readConfig({ ...several, REDIS_URL: 'redis://localhost' }).workers).toBe(2);
   expect(readConfig({ ...several, WORKERS: '1' }).workers).toBe(1);
+});
+
+test('distributed tables have neither row-level security nor a read replica', () => {
+  const distributed = { ...needed, DATABASE_DISTRIBUTED: 'true' };
+  expect(() => readConfig(distributed)).toThrow(
+    'DATABASE_DISTRIBUTED needs DATABASE_ROW_SECURITY=false.',
+  );
+  const unprotected = { ...distributed, DATABASE_ROW_SECURITY: 'false' };
+  expect(readConfig(unprotected).database.distributed).toBe(true);
+  expect(() =>
+    readConfig({ ...unprotected, DATABASE_READ_URL: 'postgresql://replica/crm' }),
+  ).toThrow('DATABASE_READ_URL cannot be combined with DATABASE_DISTRIBUTED.');
 });
 
 test('the client at identity needs an id and a secret', () => {

@@ -24,6 +24,10 @@ const ownVariables = {
     withDefault(bool(), true),
     'Whether row-level security protects the rows of tenants. Requires the role `tessera_tenant`; see the deployment guide.',
   ),
+  DATABASE_DISTRIBUTED: described(
+    withDefault(bool(), false),
+    'Whether `crm-admin distribute` has distributed the tables over a Citus cluster; DATABASE_URL is then that of the coordinator. Requires `DATABASE_ROW_SECURITY=false`, and no DATABASE_READ_URL.',
+  ),
   SYSTEM_TOKENS: described(
     withDefault(list(rawText(500, 32), { max: 20 }), []),
     'Tokens that services send in `X-System-Token`, at least 32 characters each; list several during a rotation. Without any, system routes reject all requests.',
@@ -125,6 +129,24 @@ const requireSharedPositions = (read: {
   }
 };
 
+/**
+ * The position of a change is one of a single server, and PostgreSQL rejects the COPY by which Citus inserts what
+ * another statement returns under row-level security.
+ */
+const requireOneServer = (read: {
+  DATABASE_READ_URL?: string;
+  DATABASE_ROW_SECURITY: boolean;
+  DATABASE_DISTRIBUTED: boolean;
+}): void => {
+  if (!read.DATABASE_DISTRIBUTED) return;
+  if (read.DATABASE_READ_URL !== undefined) {
+    throw new Error('DATABASE_READ_URL cannot be combined with DATABASE_DISTRIBUTED.');
+  }
+  if (read.DATABASE_ROW_SECURITY) {
+    throw new Error('DATABASE_DISTRIBUTED needs DATABASE_ROW_SECURITY=false.');
+  }
+};
+
 /** Reads the configuration; throws one error that names all invalid variables. */
 export const readConfig = (environment: Environment) => {
   const fakeAuth = readFakeAuth(environment);
@@ -134,6 +156,7 @@ export const readConfig = (environment: Environment) => {
     isFake ? { ...environment, ...NO_IDENTITY } : environment,
   );
   requireSharedPositions(read);
+  requireOneServer(read);
   const settings = serviceSettings(read);
   return {
     ...settings,
@@ -144,6 +167,7 @@ export const readConfig = (environment: Environment) => {
       ...settings.database,
       readUrl: read.DATABASE_READ_URL,
       rowSecurity: read.DATABASE_ROW_SECURITY,
+      distributed: read.DATABASE_DISTRIBUTED,
     },
     streamsPerCaller: read.STREAMS_PER_CALLER,
     publicUrl: read.PUBLIC_URL.replace(/\/+$/, ''),

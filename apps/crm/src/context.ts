@@ -20,8 +20,10 @@ import { createVault, type Vault } from '@tessera/vault';
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
 import { ActiveTenants } from './absent-callers/active-tenants.ts';
+import { ClusterWatch } from './cluster-watch.ts';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, JOB_SCHEMA, migrations } from './database.ts';
+import { requireDistribution } from './distribution.ts';
 import { registerEventMetrics } from './events/event-metrics.ts';
 import { type EventPublisher, startEventPublisher } from './events/event-publisher.ts';
 import { ChatStreams } from './features/chat/streams/chat-streams.ts';
@@ -46,6 +48,8 @@ export interface Context {
   readonly pool: Pool;
   readonly database: Database;
   readonly counters: Counters;
+  /** The workers of the database, if it is a Citus cluster. */
+  readonly cluster: ClusterWatch | undefined;
   readonly access: Access;
   readonly activeTenants: ActiveTenants;
   /** Jobs that changes enqueue in their transactions; the services register their handlers. */
@@ -116,6 +120,9 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   });
   registerPools(metrics.registry, database.pools);
   registerCaches(metrics.registry, access.caches);
+  const cluster = config.database.distributed
+    ? new ClusterWatch(database.pool, logger, metrics.registry)
+    : undefined;
   const queue = new JobQueue({
     pool: database.pool,
     directUrl: config.database.directUrl,
@@ -144,6 +151,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     pool: database.pool,
     database,
     counters,
+    cluster,
     access,
     jobs: queue,
     chatStreams,
@@ -156,6 +164,8 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
 
     async start() {
       await migrate(config.database.directUrl, migrations, logger);
+      await requireDistribution(database.pool, config.database.distributed);
+      await cluster?.start();
       if (config.database.rowSecurity) await prepareTenantRole(database.pool);
       // Everything else works without files, and the store may be back before somebody needs it.
       await fileStore
@@ -191,6 +201,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       await queue.stop();
       await outbound.close();
       await counters.stop();
+      await cluster?.stop();
       await database.close();
     },
   };

@@ -40,6 +40,8 @@ export interface DatabaseOptions {
   readonly directUrl?: string | undefined;
   /** Whether the statements of a tenant run under row-level security. */
   readonly rowSecurity: boolean;
+  /** Whether Citus distributes the tables; `url` is then that of the coordinator. */
+  readonly distributed?: boolean | undefined;
   /** The URL of a read replica for lists and exports. */
   readonly readUrl?: string | undefined;
   /** Whether changes are also published as events to the broker. */
@@ -70,13 +72,14 @@ const SCHEMA = 'tenant_crm';
 
 /** How the rows of a tenant are accessed. */
 export const tenantAccess = (
-  options: Pick<DatabaseOptions, 'rowSecurity' | 'publishesEvents'>,
+  options: Pick<DatabaseOptions, 'rowSecurity' | 'publishesEvents' | 'distributed'>,
 ) => ({
   role: options.rowSecurity ? TENANT_ROLE : undefined,
   readSchema: options.rowSecurity ? 'tenant_rows' : SCHEMA,
   // The trigger that fills the outbox reads it.
   settings: options.publishesEvents ? { 'tessera.publishes_events': 'on' } : undefined,
   carriesTrace: options.publishesEvents && isTracing(),
+  distributed: options.distributed,
 });
 
 /** The schema that belongs to the job queue alone. */

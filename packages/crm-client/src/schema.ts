@@ -10623,6 +10623,8 @@ export interface operations {
                         /** Format: date-time */
                         timestamp: string;
                         version: string;
+                        /** @description How many servers of a distributed database do not answer. Requests of tenants on these get 503. */
+                        unreachable_database_servers?: number;
                     };
                 };
             };

@@ -1,10 +1,12 @@
 import { isUuid } from '@tessera/fields';
 import { currentTraceparent } from '@tessera/telemetry';
 import pg from 'pg';
+import { DistributedTenantDb, forwardSettings } from './distributed-tenant-db.ts';
 import type { Replica } from './replica.ts';
 import { type Statement, toQuery } from './statements.ts';
 import { type Preamble, TenantQuery } from './tenant-query.ts';
-import { type RunStatement, runTransaction, TransactionTimeout } from './transaction.ts';
+import { runTransaction, TransactionTimeout } from './transaction.ts';
+import { within } from './within-transaction.ts';
 
 export interface QueryOptions {
   /**
@@ -71,6 +73,11 @@ export interface TenantDbOptions {
    * `tessera.traceparent`, for triggers. Default false.
    */
   readonly carriesTrace?: boolean | undefined;
+  /**
+   * Whether Citus distributes the tables. Settings are then forwarded to the servers with the rows. There can be no
+   * `role`, because statements that insert what another one returns fail under row-level security, and no `replica`.
+   */
+  readonly distributed?: boolean | undefined;
   /** Used by `read` and `snapshot` if it has the tenant's last change. */
   readonly replica?: Replica | undefined;
   /** Maximum duration of a transaction in milliseconds. Default 30,000. */
@@ -147,19 +154,6 @@ const createPreambles = (
 const preambleOfRead = (preambles: Preambles, options: ReadOptions = {}): Preamble | undefined => {
   if (options.planOnce) return preambles.planOnce;
   return options.byIndex ? preambles.byIndex : preambles.read;
-};
-
-/** The rows of a tenant in a transaction; nested transactions are part of it. */
-const within = (about: Pick<TenantDb, 'tenantId' | 'readSchema'>, run: RunStatement): TenantDb => {
-  const db: TenantDb = {
-    tenantId: about.tenantId,
-    readSchema: about.readSchema,
-    query: run,
-    read: run,
-    transaction: (work) => work(db),
-    snapshot: (work) => work(db),
-  };
-  return db;
 };
 
 /** Whether a statement may have changed rows; a common table expression may, too. */
@@ -283,6 +277,17 @@ export const createTenantDbs = (
 ): ((tenantId: string) => TenantDb) => {
   const { readSchema = 'public', role, replica, timeLimit = MAX_TRANSACTION_MS } = options;
   checkRole(role);
+  if (options.distributed) {
+    if (role !== undefined || replica) {
+      throw new TypeError('Distributed tables have neither a role nor a replica');
+    }
+    const { carriesTrace = false } = options;
+    const distributed = { pool, settings: options.settings ?? {}, carriesTrace, timeLimit };
+    return (tenantId) => {
+      checkTenant(tenantId);
+      return new DistributedTenantDb(distributed, tenantId, readSchema);
+    };
+  }
   const settings = settingsSql(options.settings);
   const { carriesTrace = false } = options;
   const preambles = createPreambles(role, settings, carriesTrace);
@@ -317,7 +322,8 @@ export const tenantsInTransaction = (
     role,
     readSchema = 'public',
     settings,
-  }: Pick<TenantDbOptions, 'role' | 'readSchema' | 'settings'>,
+    distributed,
+  }: Pick<TenantDbOptions, 'role' | 'readSchema' | 'settings' | 'distributed'>,
 ): TenantsInTransaction => {
   checkRole(role);
   const further = settingsSql(settings);
@@ -330,7 +336,8 @@ export const tenantsInTransaction = (
   };
   const enter = async (tenantId: string): Promise<void> => {
     if (entered === tenantId) return;
-    if (role === undefined) await client.query(`SELECT ${KEEP_PLANS}${further}`);
+    if (distributed) await client.query(forwardSettings(settings ?? {}));
+    else if (role === undefined) await client.query(`SELECT ${KEEP_PLANS}${further}`);
     else await client.query(`${enterTenant(role, '$1')}, ${KEEP_PLANS}${further}`, [tenantId]);
     entered = tenantId;
   };

@@ -2,8 +2,14 @@ import express from 'express';
 import request from 'supertest';
 import { createLimits, errorHandler, healthRoutes, mount } from './index.ts';
 
-const serviceThatIs = (ready: () => Promise<boolean>) => {
-  const routes = healthRoutes({ path: '/api/health', service: 'things', version: '1.2.3', ready });
+const serviceThatIs = (ready: () => Promise<boolean>, unreachable = 0) => {
+  const routes = healthRoutes({
+    path: '/api/health',
+    service: 'things',
+    version: '1.2.3',
+    ready,
+    unreachableServers: () => unreachable,
+  });
   const unlimited = { window: 60, address: 0, principal: 0 };
   const limits = createLimits<never>({
     classes: { default: unlimited, service: unlimited },
@@ -40,4 +46,13 @@ test.each([
   const { headers, body } = await service.get('/readyz').expect(503);
   expect(headers['retry-after']).toBe('1');
   expect(body.error).toBe('not_ready');
+});
+
+test('a service that lacks some servers of its database is ready and says so', async () => {
+  const service = serviceThatIs(async () => true, 2);
+  const { body } = await service.get('/readyz').expect(200);
+  expect(body.unreachable_database_servers).toBe(2);
+  expect((await service.get('/livez').expect(200)).body).not.toHaveProperty(
+    'unreachable_database_servers',
+  );
 });

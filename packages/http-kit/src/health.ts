@@ -1,4 +1,4 @@
-import { oneOf, shape, text, time } from '@tessera/fields';
+import { described, int, oneOf, optional, shape, text, time } from '@tessera/fields';
 import { HttpError } from './http-error.ts';
 import { type RouteTable, routesFor } from './route.ts';
 
@@ -12,22 +12,33 @@ export interface HealthOptions {
    * counts as no.
    */
   ready(): Promise<boolean>;
+  /** How many servers of a distributed database do not answer; the service is ready for the tenants on the others. */
+  unreachableServers?(): number;
 }
 
 const route = routesFor<never, never>();
-const Health = shape({
+const health = {
   status: oneOf('ok'),
   service: text(50),
   timestamp: time(),
   version: text(50),
+};
+const Health = shape(health);
+const Readiness = shape({
+  ...health,
+  unreachable_database_servers: described(
+    optional(int(1, 10_000)),
+    'How many servers of a distributed database do not answer. Requests of tenants on these get 503.',
+  ),
 });
 
 /**
  * The health route required by the specification, `/livez` (the process runs) and `/readyz` (it can handle
  * requests).
  */
-export const healthRoutes = ({ path, service, version, ready }: HealthOptions): RouteTable => {
-  const health = () => ({ status: 'ok' as const, service, timestamp: new Date(), version });
+export const healthRoutes = (options: HealthOptions): RouteTable => {
+  const { path, service, version, ready, unreachableServers } = options;
+  const current = () => ({ status: 'ok' as const, service, timestamp: new Date(), version });
   const common = { method: 'get', permission: 'public', limit: 'service' } as const;
   return {
     getHealth: route({
@@ -35,23 +46,31 @@ export const healthRoutes = ({ path, service, version, ready }: HealthOptions): 
       path,
       summary: 'Liveness and version',
       responses: { 200: Health },
-      handler: ({ reply }) => reply(200, health()),
+      handler: ({ reply }) => reply(200, current()),
     }),
     getLiveness: route({
       ...common,
       path: '/livez',
       summary: 'Whether the process runs',
       responses: { 200: Health },
-      handler: ({ reply }) => reply(200, health()),
+      handler: ({ reply }) => reply(200, current()),
     }),
     getReadiness: route({
       ...common,
       path: '/readyz',
       summary: 'Whether the database is available and its migrations are applied',
-      responses: { 200: Health },
+      responses: { 200: unreachableServers ? Readiness : Health },
       problems: { 503: 'The service is not ready to handle requests yet' },
       async handler({ reply }) {
-        if (await ready().catch(() => false)) return reply(200, health());
+        if (await ready().catch(() => false)) {
+          const unreachable = unreachableServers?.() ?? 0;
+          return reply(
+            200,
+            unreachable > 0
+              ? { ...current(), unreachable_database_servers: unreachable }
+              : current(),
+          );
+        }
         throw new HttpError(503, 'not_ready', 'The database is not ready.', {
           headers: { 'Retry-After': '1' },
         });

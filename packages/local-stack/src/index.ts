@@ -1,5 +1,6 @@
 export { type Application, isReady } from './application.ts';
 export { type Broker, type BrokerOptions, startBroker, withoutSchemas } from './broker.ts';
+export { type CitusPreparation, citusNodes, freshCitusDatabase } from './citus-database.ts';
 export { type Deferred, deferred } from './deferred.ts';
 export { DeploymentAutomationStandIn, type Fault } from './deployment-automation/stand-in.ts';
 export { type FailoverPair, startFailoverPair } from './failover-pair.ts';

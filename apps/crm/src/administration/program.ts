@@ -10,6 +10,7 @@ import { createDatabase, type Database, JOB_SCHEMA, migrations } from '../databa
 import { fileScanJob } from '../files/processing.ts';
 import { checkFiles } from './check-files.ts';
 import { addDeadLetterCommands } from './dead-letters.ts';
+import { addDistributeCommand } from './distribution/commands.ts';
 import { addPersonCommands } from './personal-data/commands.ts';
 import { enqueueScans } from './scan-files.ts';
 import { sealedColumns } from './sealed-columns.ts';
@@ -123,6 +124,7 @@ export const createProgram = (
       ].join('\n'),
     )
     .action(() => run(({ config, database }) => checkFiles(config, database)));
+  addDistributeCommand(program, run);
   addTenantCommands(program, run);
   addPersonCommands(program, run);
   addDeadLetterCommands(program, (work) => run(({ config }) => work(config)));

@@ -55,7 +55,7 @@ export const recordSlug = async (
     INSERT INTO tenant_crm.content_slugs (tenant_id, slug, kind, language, record_id, is_current)
     VALUES (${db.tenantId}::uuid, ${slug}, ${table}, ${language}, ${id}::uuid, TRUE)
     ON CONFLICT (tenant_id, slug, kind, language, record_id)
-    DO UPDATE SET is_current = TRUE, created_at = now()`);
+    DO UPDATE SET is_current = TRUE, created_at = excluded.created_at`);
 };
 
 /** Keeps the slug of a record, whatever title it gets. */

@@ -92,7 +92,7 @@ export const markMissing = async (
   { id, object_id }: Pick<SweptContent, 'id' | 'object_id'>,
   isMissing: boolean,
 ): Promise<boolean> => {
-  const since = isMissing ? sql`coalesce(missing_since, now())` : sql`NULL`;
+  const since = isMissing ? sql`coalesce(missing_since, ${new Date()}::timestamptz)` : sql`NULL`;
   const rows = await db.query(sql`
     UPDATE tenant_crm.file_contents SET missing_since = ${since}
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid AND object_id = ${object_id}::uuid

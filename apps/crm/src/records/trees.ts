@@ -46,6 +46,13 @@ export const levelOf = async (db: TenantDb, table: TreeTable, id: string): Promi
   return row?.level ?? 0;
 };
 
+/** The ids of a record and all records below it, deleted ones included. */
+export const idsBelow = async (db: TenantDb, table: TreeTable, id: string): Promise<string[]> => {
+  const rows = await db.query<{ id: string }>(sql`
+    WITH RECURSIVE ${subtreeOf(db, table, id)} SELECT id FROM tree`);
+  return rows.map((row) => row.id);
+};
+
 /** How many levels a record and those below it take up. */
 export const heightOf = async (db: TenantDb, table: TreeTable, id: string): Promise<number> => {
   const [row] = await db.query<{ height: number }>(sql`

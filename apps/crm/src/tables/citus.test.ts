@@ -3,36 +3,13 @@ import { migrate } from '@tessera/database-kit';
 import { freshDatabase } from '@tessera/local-stack';
 import pg from 'pg';
 import { migrations } from '../database.ts';
-
-// The tests cannot install Citus, which is in no package. A stand-in provides the names that the migrations
-// look for, and a "shard" of each table: a view with the shard's number in its name.
-const SHARD = 102041;
-const STAND_IN = [
-  `CREATE FUNCTION public.get_shard_id_for_distribution_column(regclass, anyelement)
-   RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT ${SHARD}'`,
-  'CREATE TABLE public.distributed (name text, distribution_column text, colocated_with text)',
-  `CREATE FUNCTION public.create_distributed_table(name regclass, distribution_column text, colocate_with text)
-   RETURNS void LANGUAGE plpgsql AS $$
-   BEGIN
-     IF EXISTS (SELECT FROM pg_constraint WHERE contype = 'f' AND (conrelid = name OR confrelid = name)) THEN
-       RAISE EXCEPTION 'cannot distribute % with a foreign key', name;
-     END IF;
-     INSERT INTO public.distributed VALUES (name, distribution_column, colocate_with);
-     -- Without generated columns, so that a migration can create one anew.
-     EXECUTE format('CREATE VIEW %s_${SHARD} AS SELECT %s FROM %s', name, (
-       SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
-       WHERE attrelid = name AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
-     ), name);
-   END $$`,
-  `INSERT INTO pg_extension SELECT 1, 'citus', extowner, extnamespace, false, '13.2'
-   FROM pg_extension WHERE extname = 'plpgsql'`,
-];
+import { CITUS_STAND_IN, SHARD } from '../testing/citus-stand-in.ts';
 
 let pool: pg.Pool;
 beforeAll(async () => {
   const { url } = await freshDatabase('empty', async () => {});
   pool = new pg.Pool({ connectionString: url });
-  for (const statement of STAND_IN) await pool.query(statement);
+  for (const statement of CITUS_STAND_IN) await pool.query(statement);
   await pool.end();
   await migrate(url, migrations);
   pool = new pg.Pool({ connectionString: url });

@@ -17,6 +17,7 @@ import { createApp } from '../app.ts';
 import { readConfig } from '../config.ts';
 import { type Context, createContext, type Overrides } from '../context.ts';
 import { migrations } from '../database.ts';
+import { distributedCrmDatabase, onCitus } from './distributed-tables.ts';
 import { onPartitions, partitionTables, sendPlans } from './partitioned-tables.ts';
 import { StatementPlans } from './statement-plans.ts';
 
@@ -59,7 +60,8 @@ export const testEnvironment = (
   PORT: '0',
   DATABASE_URL: databaseUrl,
   DATABASE_POOL_SIZE: '5',
-  DATABASE_ROW_SECURITY: `${!onPartitions}`,
+  DATABASE_ROW_SECURITY: `${!onPartitions && !onCitus}`,
+  DATABASE_DISTRIBUTED: `${onCitus}`,
   IDENTITY_URL: identityUrl,
   IDENTITY_CLIENT_ID: STAND_IN_CLIENT.id,
   IDENTITY_CLIENT_SECRET: STAND_IN_CLIENT.secret,
@@ -89,9 +91,13 @@ export const partitionedCrmDatabase = async (): Promise<string> => {
   return url;
 };
 
-/** A migrated database of its own, with partitioned tables under `npm run test:partitions`. */
+/**
+ * A migrated database of its own, with partitioned tables under `npm run test:partitions` and distributed ones under
+ * `npm run test:citus`.
+ */
 export const crmDatabase = async (): Promise<string> => {
   if (onPartitions) return partitionedCrmDatabase();
+  if (onCitus) return distributedCrmDatabase();
   const { url } = await freshDatabase('crm', (template) => migrate(template, migrations));
   return url;
 };

@@ -59,7 +59,7 @@ export const publicSite = async (crm: TestCrm): Promise<TestSite> => {
     async setState(path, id, state) {
       await crm.context.pool.query(
         `UPDATE tenant_crm.${path.replace('-', '_')} SET ${contentStates[state]},
-           version = version + 1, updated_at = clock_timestamp() WHERE tenant_id = $1 AND id = $2`,
+           version = version + 1, updated_at = statement_timestamp() WHERE tenant_id = $1 AND id = $2`,
         [tenant.id, id],
       );
     },

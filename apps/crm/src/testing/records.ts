@@ -3,12 +3,18 @@ import { authorizedCaller } from '@tessera/resource-server/testing';
 import { createDatabase, type TenantDb } from '../database.ts';
 import type { Caller } from '../http.ts';
 import { crmDatabase } from './crm.ts';
+import { onCitus } from './distributed-tables.ts';
 import { onPartitions } from './partitioned-tables.ts';
 import { StatementPlans } from './statement-plans.ts';
 
 /** A new database for tests of services without HTTP. */
 export const openDatabase = async (url?: string) => {
-  const config = { url: url ?? (await crmDatabase()), poolSize: 10, rowSecurity: !onPartitions };
+  const config = {
+    url: url ?? (await crmDatabase()),
+    poolSize: 10,
+    rowSecurity: !onPartitions && !onCitus,
+    distributed: onCitus,
+  };
   const database = createDatabase(config, createLogger('crm', 'silent'));
   const plans = onPartitions ? new StatementPlans(database.pool) : undefined;
   return {

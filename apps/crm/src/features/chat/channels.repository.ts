@@ -41,7 +41,7 @@ export const takePosition = async (
 ): Promise<ChannelState & { readonly position: number }> => {
   const [taken] = await db.query<ChannelState & { readonly position: number }>(sql`
     UPDATE tenant_crm.channels
-    SET last_position = last_position + 1, last_message_at = clock_timestamp()
+    SET last_position = last_position + 1, last_message_at = greatest(last_message_at, statement_timestamp())
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${channelId}::uuid AND deleted_at IS NULL
     RETURNING id, kind, last_position AS position`);
   if (!taken) throw notFound('The channel');

@@ -206,7 +206,7 @@ test('The file of a deleted message is restored with it, and deleted for good af
   const id = path.split('/').at(-1);
   const { pool } = crm().context;
   await pool.query(
-    "UPDATE tenant_crm.messages SET deleted_at = deleted_at - interval '30 days' WHERE id = $1",
+    "UPDATE tenant_crm.messages SET deleted_at = now() - interval '31 days' WHERE id = $1",
     [id],
   );
   await pool.query(

@@ -32,7 +32,7 @@ export const addReply = async (
 ): Promise<boolean> => {
   const roots = await db.query(sql`
     UPDATE tenant_crm.messages
-    SET reply_count = reply_count + 1, last_reply_at = clock_timestamp(), version = version + 1
+    SET reply_count = reply_count + 1, last_reply_at = greatest(last_reply_at, statement_timestamp()), version = version + 1
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${rootId}::uuid
       AND channel_id = ${channelId}::uuid AND thread_root_id IS NULL AND deleted_at IS NULL
     RETURNING id`);
@@ -68,9 +68,9 @@ export const forgetTexts = async (db: TenantDb, messageId: string): Promise<void
     WHERE tenant_id = ${db.tenantId}::uuid AND table_name = 'messages'
       AND record_id = ${messageId}::uuid`);
   await db.query(sql`
-    UPDATE tenant_crm.idempotency_keys SET body = json_build_object(
-      'data', (body -> 'data')::jsonb || '{"body": null, "file": null, "mentions": []}'
-    )
+    UPDATE tenant_crm.idempotency_keys SET body = jsonb_set(
+      '{}', '{data}', (body -> 'data')::jsonb || '{"body": null, "file": null, "mentions": []}'
+    )::json
     WHERE tenant_id = ${db.tenantId}::uuid AND body #>> '{data,channel_id}' IS NOT NULL
       AND body #>> '{data,id}' = ${messageId}::text`);
 };

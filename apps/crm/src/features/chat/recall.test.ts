@@ -86,7 +86,7 @@ test('A message is recalled only within the time that the tenant has set', async
   };
   const age = (path: string, minutes: number) =>
     crm().context.pool.query(
-      'UPDATE tenant_crm.messages SET created_at = created_at - make_interval(mins => $2) WHERE id = $1',
+      'UPDATE tenant_crm.messages SET created_at = now() - make_interval(mins => $2) WHERE id = $1',
       [path.split('/').at(-1), minutes],
     );
   const [young, old] = [await sent(), await sent()];

@@ -2,7 +2,7 @@ import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Actor } from '../../records/actor.ts';
 import { recordChanges } from '../../records/record-changes.ts';
-import { subtreeOf } from '../../records/trees.ts';
+import { idsBelow, subtreeOf } from '../../records/trees.ts';
 
 const { sql, raw } = Prisma;
 
@@ -84,14 +84,16 @@ export const isEmpty = async (db: TenantDb, id: string): Promise<boolean> => {
 /** Deletes everything below a folder, so that restoring the folder restores it as well. */
 export const deleteContents = async (db: TenantDb, id: string, actor: Actor): Promise<void> => {
   const now = new Date();
+  // The lock of the tree keeps it as it is. Citus cannot plan a recursion in a statement that changes rows.
+  const folders = await idsBelow(db, 'document_folders', id);
   for (const table of CONTENTS) {
     const recorded = recordChanges(db, { action: 'delete', actor }, { table, from: sql`deleted` });
     await db.query(sql`
-      WITH RECURSIVE ${subtree(db, id)}, deleted AS (
+      WITH deleted AS (
         UPDATE ${raw(`tenant_crm.${table}`)} AS content
         SET deleted_at = ${now}, deleted_with = ${id}::uuid, version = version + 1, updated_at = ${now}
         WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL AND id <> ${id}::uuid
-          AND ${inFolder[table]} IN (SELECT tree.id FROM tree)
+          AND ${inFolder[table]} = ANY(${folders}::uuid[])
         RETURNING id, version
       ), recorded AS (${recorded})
       SELECT count(*)::int FROM deleted`);

@@ -211,7 +211,7 @@ test('A deleted document is restored with its versions, or deleted for good afte
   const object = { tenantId: stored?.tenant_id ?? '', id: stored?.object_id ?? '' };
   expect(await fileStore.has(object)).toBe(true);
   await pool.query(
-    "UPDATE tenant_crm.documents SET deleted_at = deleted_at - interval '30 days' WHERE id = $1",
+    "UPDATE tenant_crm.documents SET deleted_at = now() - interval '31 days' WHERE id = $1",
     [id],
   );
   await pool.query(

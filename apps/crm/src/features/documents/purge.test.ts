@@ -51,7 +51,7 @@ test('A large folder is deleted for good in several transactions, also after an 
   await remove(`${foldersPath}/${folder}?force=true`).expect(204);
   for (const table of ['documents', 'document_folders']) {
     await query(
-      `UPDATE tenant_crm.${table} SET deleted_at = deleted_at - interval '30 days' WHERE tenant_id = $1`,
+      `UPDATE tenant_crm.${table} SET deleted_at = now() - interval '31 days' WHERE tenant_id = $1`,
       [tenantId],
     );
   }

@@ -100,7 +100,7 @@ test('A thumbnail is deleted with the last document that has the image', async (
   expect(stored).toHaveLength(2);
   await remove(`${documentsPath}/${id}`).expect(204);
   await pool.query(
-    "UPDATE tenant_crm.documents SET deleted_at = deleted_at - interval '30 days' WHERE id = $1",
+    "UPDATE tenant_crm.documents SET deleted_at = now() - interval '31 days' WHERE id = $1",
     [id],
   );
   await pool.query(

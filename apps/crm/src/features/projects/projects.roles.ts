@@ -28,7 +28,7 @@ export const makeManagers = async (
     SELECT ${db.tenantId}::uuid, gen_random_uuid(), ${projectId}::uuid, user_id, 'manager'
     FROM unnest(${userIds}::uuid[]) AS user_id
     ON CONFLICT (tenant_id, project_id, user_id) DO UPDATE
-      SET role = 'manager', version = known.version + 1, updated_at = now()
+      SET role = 'manager', version = known.version + 1, updated_at = excluded.updated_at
       WHERE known.role <> 'manager'`);
 };
 

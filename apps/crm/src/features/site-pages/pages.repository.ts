@@ -5,7 +5,7 @@ import type { Actor } from '../../records/actor.ts';
 import { createRankedGaps } from '../../records/ranked-gaps.ts';
 import { recordChanges } from '../../records/record-changes.ts';
 import { lockUntilEnd } from '../../records/transaction-lock.ts';
-import { subtreeOf } from '../../records/trees.ts';
+import { idsBelow, subtreeOf } from '../../records/trees.ts';
 
 const { sql } = Prisma;
 
@@ -54,17 +54,19 @@ export const publicationsBelow = async (db: TenantDb, id: string): Promise<strin
 /** Deletes the pages below a page, so that restoring the page restores them as well. */
 export const deleteBelow = async (db: TenantDb, id: string, actor: Actor): Promise<void> => {
   const now = new Date();
+  // The lock of the tree keeps it as it is. Citus cannot plan a recursion in a statement that changes rows.
+  const pages = await idsBelow(db, 'pages', id);
   const recorded = recordChanges(
     db,
     { action: 'delete', actor },
     { table: 'pages', from: sql`deleted` },
   );
   await db.query(sql`
-    WITH RECURSIVE ${subtreeOf(db, 'pages', id)}, deleted AS (
+    WITH deleted AS (
       UPDATE tenant_crm.pages
       SET deleted_at = ${now}, deleted_with = ${id}::uuid, version = version + 1, updated_at = ${now}
       WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL AND id <> ${id}::uuid
-        AND id IN (SELECT tree.id FROM tree)
+        AND id = ANY(${pages}::uuid[])
       RETURNING id, version
     ), recorded AS (${recorded})
     SELECT count(*)::int FROM deleted`);

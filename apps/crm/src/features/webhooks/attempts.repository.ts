@@ -37,24 +37,27 @@ export const saveAttempt = async (
   { state, delayMs }: Outcome,
 ): Promise<void> => {
   const { status, error } = result;
-  const isKept = sql`(state <> 'sending' AND ${state}::text <> 'succeeded')`;
   const nextAttempt =
     state === 'pending' ? sql`now() + ${delayMs} * interval '1 millisecond'` : sql`NULL`;
-  await db.query(sql`
-    WITH delivery AS (
+  await db.transaction(async (tx) => {
+    await tx.query(sql`
       UPDATE tenant_crm.webhook_deliveries
-      SET state = CASE WHEN ${isKept} THEN state ELSE ${state}::text END,
-        next_attempt_at = CASE WHEN ${isKept} THEN next_attempt_at ELSE ${nextAttempt} END,
-        error = CASE WHEN ${isKept} THEN webhook_deliveries.error ELSE ${error}::text END,
-        attempts = attempts + 1, round = round + 1, last_attempt_at = now(),
-        response_status = ${status}::integer, version = version + 1, updated_at = now()
+      SET state = ${state}::text, next_attempt_at = ${nextAttempt}, error = ${error}::text
       WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid
-      RETURNING id
-    )
-    INSERT INTO tenant_crm.webhook_attempts (tenant_id, id, delivery_id, number, url, request_headers,
-      response_status, response_headers, response_body, duration_ms, error)
-    SELECT ${db.tenantId}::uuid, ${uuidv7()}::uuid, delivery.id, ${attempts + 1}::integer, ${url},
-      ${jsonOf(result.requestHeaders)}::jsonb, ${status}::integer, ${jsonOf(result.responseHeaders)}::jsonb,
-      ${result.responseBody}::text, ${result.durationMs}::integer, ${error}::text
-    FROM delivery`);
+        AND (state = 'sending' OR ${state}::text = 'succeeded')`);
+    await tx.query(sql`
+      WITH delivery AS (
+        UPDATE tenant_crm.webhook_deliveries
+        SET attempts = attempts + 1, round = round + 1, last_attempt_at = now(),
+          response_status = ${status}::integer, version = version + 1, updated_at = now()
+        WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid
+        RETURNING id
+      )
+      INSERT INTO tenant_crm.webhook_attempts (tenant_id, id, delivery_id, number, url, request_headers,
+        response_status, response_headers, response_body, duration_ms, error)
+      SELECT ${db.tenantId}::uuid, ${uuidv7()}::uuid, delivery.id, ${attempts + 1}::integer, ${url},
+        ${jsonOf(result.requestHeaders)}::jsonb, ${status}::integer, ${jsonOf(result.responseHeaders)}::jsonb,
+        ${result.responseBody}::text, ${result.durationMs}::integer, ${error}::text
+      FROM delivery`);
+  });
 };

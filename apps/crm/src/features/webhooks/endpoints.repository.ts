@@ -78,7 +78,7 @@ export const noteFailure = async (db: TenantDb, id: string): Promise<Date | unde
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`);
   if (found?.failing_since) return found.failing_since;
   const [noted] = await db.query<{ failing_since: Date }>(sql`
-    UPDATE tenant_crm.webhook_endpoints SET failing_since = coalesce(failing_since, now())
+    UPDATE tenant_crm.webhook_endpoints SET failing_since = coalesce(failing_since, ${new Date()}::timestamptz)
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid RETURNING failing_since`);
   return noted?.failing_since;
 };

@@ -1,0 +1,15 @@
+// `npm run test:citus`: runs the tests of CRM's records on the Citus cluster whose coordinator CITUS_URL names: a
+// database with the extension citus and at least one worker, as a superuser. Creates and drops databases named
+// crm_citus_*. Further arguments are passed to Jest.
+import { bootstrap, jest } from './bootstrap.mjs';
+
+if (!process.env.CITUS_URL) {
+  console.error(
+    'CITUS_URL is missing: the URL of a database with Citus on the coordinator, for example',
+    'postgresql://postgres@127.0.0.1:5432/postgres. docs/operations.md describes how to build Citus.',
+  );
+  process.exit(2);
+}
+bootstrap();
+process.env.TEST_CITUS_RUN = `${process.pid}`;
+jest('--config=infra/citus/jest.config.mjs');
