@@ -10,6 +10,12 @@ export const root = fileURLToPath(new URL('../../../', import.meta.url));
 /** Whether the apps run from their sources (tests, development) or from the build. */
 export type RunFrom = 'source' | 'build';
 
+/**
+ * From what the tests run `identity-admin` and `crm-admin`: the sources or, with `TEST_PROGRAMS=build`, the build.
+ * From the build, each process starts in half the CPU time. CI compiles before the tests.
+ */
+export const testedFrom: RunFrom = process.env.TEST_PROGRAMS === 'build' ? 'build' : 'source';
+
 /** The arguments of Node that run a module of an app. */
 export const nodeArguments = (
   app: string,

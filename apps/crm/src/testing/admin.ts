@@ -1,9 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-
-const script = fileURLToPath(new URL('../cli.ts', import.meta.url));
+import { nodeArguments, testedFrom } from '@tessera/local-stack';
 
 /** What `crm-admin` works on: a test's CRM, or only its database. */
 export interface AdministeredCrm {
@@ -19,7 +17,7 @@ export const startAdmin = (
   args: readonly string[],
   environment: Environment = {},
 ): ChildProcessWithoutNullStreams =>
-  spawn(process.execPath, ['--conditions=source', '--import', 'tsx', script, '--json', ...args], {
+  spawn(process.execPath, [...nodeArguments('crm', 'cli', testedFrom), '--json', ...args], {
     env: {
       ...process.env,
       DATABASE_URL: crm.context.config.database.url,

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
+import { nodeArguments, testedFrom } from '@tessera/local-stack';
 
 export interface Ended {
   readonly code: number;
@@ -13,24 +13,25 @@ export interface Ended {
 export const encryptionKey = (id: string, byte = 0): string =>
   `${id}:${Buffer.alloc(32, byte).toString('base64')}`;
 
-const command = ['--conditions=source', '--import', 'tsx'];
-const script = fileURLToPath(new URL('../cli.ts', import.meta.url));
-
 /** Runs `identity-admin` as a process on the database that the environment names. */
 export const identityAdmin = async (
   environment: Readonly<Record<string, string>> & { readonly DATABASE_URL: string },
   args: readonly string[],
   input = '',
 ): Promise<Ended> => {
-  const child = spawn(process.execPath, [...command, script, ...args], {
-    env: {
-      ...process.env,
-      ISSUER: 'http://127.0.0.1:4000',
-      BCRYPT_COST: '4',
-      KEY_ENCRYPTION_KEYS: encryptionKey('test'),
-      ...environment,
+  const child = spawn(
+    process.execPath,
+    [...nodeArguments('identity', 'cli', testedFrom), ...args],
+    {
+      env: {
+        ...process.env,
+        ISSUER: 'http://127.0.0.1:4000',
+        BCRYPT_COST: '4',
+        KEY_ENCRYPTION_KEYS: encryptionKey('test'),
+        ...environment,
+      },
     },
-  });
+  );
   child.stdin.end(input);
   const [out, error, [code]] = await Promise.all([
     text(child.stdout),
