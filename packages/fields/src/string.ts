@@ -8,7 +8,8 @@ const messages = {
   'date.invalid': '{{#label}} must be an existing date in the form YYYY-MM-DD',
   'domain.invalid': '{{#label}} must be a domain, like example.com',
   'email.invalid': '{{#label}} must be an e-mail address',
-  'url.invalid': '{{#label}} must be an http or https URL without credentials, whose host is a name or an IP address in its usual notation',
+  'url.invalid':
+    '{{#label}} must be an http or https URL without credentials, whose host is a name or an IP address in its usual notation',
   'uuid.invalid': '{{#label}} must be a UUID',
   'language.invalid': '{{#label}} must be a BCP 47 language tag, such as hu or en-GB',
   'timezone.invalid': '{{#label}} must be the name of a time zone, such as Europe/Budapest',
