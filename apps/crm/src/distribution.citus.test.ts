@@ -27,9 +27,13 @@ beforeAll(async () => {
   await query(`ALTER DATABASE ${name} SET citus.log_remote_commands = on`);
   crm = await startCrm({ DATABASE_URL: url });
   headers = crm.caller();
-  crm.context.pool.on('connect', (client) =>
-    client.on('notice', ({ message }) => commands.push(`${message}`)),
-  );
+  // Some connections were opened before.
+  const listened = new WeakSet<object>();
+  crm.context.pool.on('acquire', (client) => {
+    if (listened.has(client)) return;
+    listened.add(client);
+    client.on('notice', ({ message }) => commands.push(`${message}`));
+  });
 });
 afterAll(() => crm.stop());
 
