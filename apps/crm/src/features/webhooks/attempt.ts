@@ -6,6 +6,7 @@ import {
 } from '@tessera/outbound-http';
 import { Webhook } from 'standardwebhooks';
 import { version } from '../../version.ts';
+import { withoutSecrets } from './echoed-secrets.ts';
 import { retryAfter } from './retry-schedule.ts';
 
 /** How long a receiver may take to respond, in milliseconds. */
@@ -64,13 +65,6 @@ const signedHeaders = ({ id, payload, secrets }: AttemptRequest, at: Date): Head
   'webhook-timestamp': `${Math.floor(at.getTime() / 1000)}`,
   'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, at, payload)).join(' '),
 });
-
-/** A text without the secrets and signatures of a request, which a receiver may return. */
-const withoutSecrets = (text: string, secrets: readonly string[]): string =>
-  secrets
-    // JSON may escape the slashes in Base64.
-    .flatMap((secret) => [secret, secret.replaceAll('/', '\\/')])
-    .reduce((rest, secret) => rest.replaceAll(secret, '[removed]'), text);
 
 /** PostgreSQL stores no NUL characters. */
 const storable = (text: string): string => text.replaceAll('\0', '\uFFFD');
