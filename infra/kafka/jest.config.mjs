@@ -5,7 +5,7 @@ const { testMatch: _, ...others } = base;
 /** Tests that use a broker. Of the system tests, those with each kind of event and with outages. */
 const suites = [
   '/infra/kafka/.*\\.test\\.mjs$',
-  '/packages/event-bus/src/.*\\.test\\.ts$',
+  '/packages/event-bus/src/(?!embedded-).*\\.test\\.ts$',
   '/packages/local-stack/src/system/(account-deletion|outages|tenants)\\.test\\.ts$',
   '/apps/identity/src/outbox/.*\\.test\\.ts$',
   '/apps/crm/src/events/publish[^/]*\\.test\\.ts$',

@@ -14,8 +14,7 @@ const HOST = '127.0.0.1';
 export interface BrokerOptions {
   /**
    * AsyncAPI 3 document: its channels become topics, and records that violate their schema are rejected (see
-   * `withoutSchemas`). Its
-   * servers are replaced by this one. Topics created by clients cannot be consumed.
+   * `withoutSchemas`). Its servers are replaced by this one. Topics created by clients cannot be consumed.
    */
   asyncapi: object;
   /** Directory of its configuration and log. Default: a temporary directory. */
@@ -23,20 +22,6 @@ export interface BrokerOptions {
   /** Default: a free port. */
   port?: number;
 }
-
-/**
- * An AsyncAPI document without schemas: the broker then accepts any record, as Apache Kafka does. With them it also
- * rejects a valid record of more than 512 bytes, unless it is the last of its batch: it reads the beginning of the
- * next record as a part of it.
- */
-export const withoutSchemas = (document: object): object => {
-  const { components = {} } = document as { readonly components?: { readonly messages?: object } };
-  const names = Object.keys(components.messages ?? {});
-  return {
-    ...document,
-    components: { messages: Object.fromEntries(names.map((name) => [name, { name }])) },
-  };
-};
 
 export interface Broker {
   /** Broker address for Kafka clients. */

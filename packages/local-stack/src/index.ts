@@ -1,5 +1,5 @@
 export { type Application, isReady, nodeArguments, testedFrom } from './application.ts';
-export { type Broker, type BrokerOptions, startBroker, withoutSchemas } from './broker.ts';
+export { type Broker, type BrokerOptions, startBroker } from './broker.ts';
 export { type CitusPreparation, citusNodes, freshCitusDatabase } from './citus-database.ts';
 export { type Deferred, deferred } from './deferred.ts';
 export { DeploymentAutomationStandIn, type Fault } from './deployment-automation/stand-in.ts';
@@ -29,3 +29,4 @@ export { type RoundRobin, startRoundRobin } from './system/round-robin.ts';
 export { startTestStack, type TestStack } from './system/test-stack.ts';
 export { freshDatabase, type TestDatabase } from './test-database.ts';
 export { until } from './until.ts';
+export { withoutSchemas } from './without-schemas.ts';

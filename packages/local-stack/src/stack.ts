@@ -3,12 +3,13 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { platformAsyncapiDocument } from '@tessera/contracts';
 import { type Application, application, type RunFrom, root } from './application.ts';
-import { type Broker, startBroker, withoutSchemas } from './broker.ts';
+import { type Broker, startBroker } from './broker.ts';
 import { keyEncryptionKeys, type LocalSystem, localSystem } from './credentials.ts';
 import { DeploymentAutomationStandIn } from './deployment-automation/stand-in.ts';
 import { freePort } from './free-port.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 import { seedIdentity } from './seed.ts';
+import { withoutSchemas } from './without-schemas.ts';
 
 export interface StackOptions {
   /** Directory of data, logs and credentials, which are kept. */
