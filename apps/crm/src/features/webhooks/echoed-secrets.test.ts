@@ -1,20 +1,20 @@
 import { withoutSecrets } from './echoed-secrets.ts';
 
-const SECRET = 'Ovm/gCaY+IDy==';
+const SENT = 'abc/def+ghi==';
 
 test.each([
-  ['plain', SECRET],
-  ['with escaped slashes', SECRET.replaceAll('/', '\\/')],
-  ['in JSON within JSON', SECRET.replaceAll('/', '\\\\/')],
-  ['with Unicode escapes', 'Ovm\\u002FgCaY\\u002bIDy\\u003D\\u003d'],
-  ['with Unicode escapes within JSON', 'Ovm\\\\u002fgCaY\\\\u002BIDy\\\\u003d='],
+  ['plain', SENT],
+  ['with escaped slashes', SENT.replaceAll('/', '\\/')],
+  ['in JSON within JSON', SENT.replaceAll('/', '\\\\/')],
+  ['with Unicode escapes', 'abc\\u002Fdef\\u002bghi\\u003D\\u003d'],
+  ['with Unicode escapes within JSON', 'abc\\\\u002fdef\\\\u002Bghi\\\\u003d='],
 ])('A secret is removed %s', (_name, echoed) => {
-  expect(withoutSecrets(`{"key":"${echoed}","and":"${echoed}"}`, ['other', SECRET])).toBe(
+  expect(withoutSecrets(`{"key":"${echoed}","and":"${echoed}"}`, ['other', SENT])).toBe(
     '{"key":"[removed]","and":"[removed]"}',
   );
 });
 
 test('What only resembles a secret is kept', () => {
-  const text = 'Ovm/gCaY IDy== Ovm-gCaY+IDy==';
-  expect(withoutSecrets(text, [SECRET])).toBe(text);
+  const text = 'abc/def ghi== abc-def+ghi==';
+  expect(withoutSecrets(text, [SENT])).toBe(text);
 });
