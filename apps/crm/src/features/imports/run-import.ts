@@ -33,7 +33,7 @@ import { type ImportTarget, importTargets } from './targets.ts';
 const BATCH = 500;
 const BATCH_CHARACTERS = 4_000_000;
 /** How many rows are checked before requests that have arrived meanwhile go on. */
-const CHECKED_AT_ONCE = 50;
+const CHECKED_AT_ONCE = 10;
 
 /** How many rows with errors an import may have: more than that are a mistake in the file or its mapping. */
 const MAX_FAILURES = 100_000;
