@@ -32,7 +32,10 @@ import { type ImportTarget, importTargets } from './targets.ts';
 /** How many rows one transaction saves, and about how many characters. */
 const BATCH = 500;
 const BATCH_CHARACTERS = 4_000_000;
-/** How many rows are checked before requests that have arrived meanwhile go on. */
+/**
+ * How many rows are checked before other work goes on: requests, and the transaction that saves the previous batch,
+ * each statement of which waits for the rows being checked.
+ */
 const CHECKED_AT_ONCE = 10;
 
 /** How many rows with errors an import may have: more than that are a mistake in the file or its mapping. */
