@@ -244,7 +244,7 @@ const routesOf = (
     ...pageRoutes(pages, { database, exports, publishing: { jobs, access } }),
     ...previewRoutes(previews).pages,
   }),
-  Imports: under('/api/crm', importRoutes({ ...imports, database })),
+  Imports: under('/api/crm', importRoutes({ ...imports, database, exports })),
   Activity: under('/api/crm', activityRoutes(activity, exports)),
   Settings: under('/api/crm', settingsRoutes(database, access)),
   'Public reading': {

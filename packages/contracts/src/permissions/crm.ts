@@ -17,6 +17,7 @@ export const crmPermissions = {
   ...record('companies', 'a company', 'companies'),
   'companies.export': 'Export companies',
   ...record('imports', 'an import', 'imports'),
+  'imports.export': 'Export the list of imports',
   ...record('custom_fields', 'a custom field of contacts', 'custom fields'),
   'custom_fields.export': 'Export the declarations of custom fields',
   ...record('communication_logs', 'a communication log', 'communication logs'),

@@ -119,6 +119,7 @@ describe('the built-in roles', () => {
     const kept = [
       'tenant.acme.crm.contacts.export',
       'tenant.acme.crm.companies.export',
+      'tenant.acme.crm.imports.export',
       'tenant.acme.crm.custom_fields.export',
       'tenant.acme.crm.communication_logs.export',
       'tenant.acme.crm.tasks.export',

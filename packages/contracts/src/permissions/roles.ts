@@ -54,6 +54,7 @@ const resources: Readonly<Record<RecordResource, Levels>> = {
 const others: Readonly<Record<Exclude<CrmPermission, ReadPermission | ChangePermission>, Level>> = {
   'contacts.export': 'admin',
   'companies.export': 'admin',
+  'imports.export': 'admin',
   'custom_fields.export': 'admin',
   'communication_logs.export': 'admin',
   'tasks.export': 'admin',

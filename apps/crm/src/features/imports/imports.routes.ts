@@ -4,6 +4,7 @@ import {
   csvFile,
   csvResponse,
   type EventOf,
+  type Exports,
   eventStream,
   exportHeaders,
   fileBody,
@@ -55,12 +56,14 @@ interface Dependencies {
   readonly imports: Imports;
   readonly upload: Upload;
   readonly database: Pick<Database, 'forTenant'>;
+  readonly exports: Exports;
 }
 
-export const importRoutes = ({ imports, upload, database }: Dependencies): RouteTable => {
+export const importRoutes = ({ imports, upload, database, exports }: Dependencies): RouteTable => {
   const routes = recordRoutes(importKind, imports);
   return {
     listImports: routes.list(),
+    exportImports: routes.export({ permission: 'imports.export', exports }),
 
     createImport: route({
       method: 'post',

@@ -64,6 +64,24 @@ test('The rows of a file become contacts; those with errors can be downloaded, c
   expect(await importFile(corrected)).toMatchObject({ rows_created: 1, rows_failed: 0 });
 });
 
+test('Imports are exported with the filters of the list, and names of files are not formulas', async () => {
+  const file = { filename: '=1+1.csv', contentType: 'text/csv' };
+  const { id } = await ended(
+    (await send('first_name\nAda\n', {}, caller(), file).expect(201)).body.data.id,
+  );
+  await importFile('name\nAcme\n', { resource: 'companies' });
+  const path = '/api/crm/imports/export';
+  const { text } = await get(`${path}?resource=contacts`).expect(200);
+  const [header, ...rows] = text.trimEnd().split('\r\n');
+  expect(header).toMatch(/^id,/);
+  expect(rows).toEqual([expect.stringContaining(`${id},`)]);
+  expect(text).toContain(",'=1+1.csv,");
+  const { body } = await get(`${path}?format=json&sort=created_at`).expect(200);
+  expect(body.data).toMatchObject([{ resource: 'contacts' }, { resource: 'companies' }]);
+  const refused = await get(path, caller({ lacking: ['imports.export'] })).expect(403);
+  expect(refused.body.required_permission).toBe('tenant.acme.crm.imports.export');
+});
+
 test('Failed rows that were corrected only in part are downloaded and imported again', async () => {
   const first = await importFile('first_name,email\nAda,one\nBob,two\n');
   const failures = (await get(`/api/crm/imports/${first.id}/failures`).expect(200)).text;

@@ -50,6 +50,18 @@ test('Members have a role, and are listed, changed and removed', async () => {
   await get(member, owner).expect(404);
 });
 
+test('Members are exported in the order of the list, to those who see the project', async () => {
+  const { project, owner, ownerId } = await owned();
+  const { id } = await joined({ project, owner }, 'viewer');
+  const { body } = await get(`${project}/members/export?format=json&sort=-role`, owner).expect(200);
+  expect(body.data.map((one: { user_id: string }) => one.user_id)).toEqual([id, ownerId]);
+  const { text } = await get(`${project}/members/export?role=viewer`, owner).expect(200);
+  const [header, ...rows] = text.trimEnd().split('\r\n');
+  expect(header).toBe('user_id,role,created_at,updated_at');
+  expect(rows).toEqual([expect.stringContaining(`${id},viewer,`)]);
+  await get(`${project}/members/export`).expect(404);
+});
+
 describe('The role in a private project', () => {
   const refused = { error: 'project_role_required' };
 

@@ -27,6 +27,7 @@ export const projectRoutes = (
     listProjectHistory: routes.history(),
 
     listProjectMembers: members.list(),
+    exportProjectMembers: members.export({ permission: 'projects.export', exports }),
     createProjectMember: members.create({
       summary: 'Add a member to a project',
       description: 'In a private project, only managers can.',
