@@ -165,6 +165,7 @@ const routesOf = (
     projectMembers,
     reading,
     sitemaps,
+    feedTexts,
     tags,
     contentTags,
     tasks,
@@ -250,7 +251,7 @@ const routesOf = (
   'Public reading': {
     ...siteRoutes(reading.sites, config.publicUrl),
     ...readingRoutes(reading),
-    ...xmlRoutes(reading, sitemaps),
+    ...xmlRoutes(reading, sitemaps, feedTexts),
     ...publicPreviewRoutes(previews),
   },
   Tags: under('/api/crm', {

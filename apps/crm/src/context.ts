@@ -15,7 +15,7 @@ import {
   createResourceServer,
   type ResourceServer,
 } from '@tessera/resource-server';
-import { registerCaches, registerPools } from '@tessera/telemetry/metrics';
+import { registerPools } from '@tessera/telemetry/metrics';
 import { createVault, type Vault } from '@tessera/vault';
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
@@ -119,7 +119,6 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     stream: () => access.stream(),
   });
   registerPools(metrics.registry, database.pools);
-  registerCaches(metrics.registry, access.caches);
   const cluster = config.database.distributed
     ? new ClusterWatch(database.pool, logger, metrics.registry)
     : undefined;

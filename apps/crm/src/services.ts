@@ -2,6 +2,7 @@ import { clamdAddress, createClamd } from '@tessera/clamd';
 import { createContentWorker } from '@tessera/content-worker';
 import type { Channel } from '@tessera/contracts';
 import { Exports } from '@tessera/http-kit';
+import { registerCaches } from '@tessera/telemetry/metrics';
 import {
   publicationAccessListener,
   publicationHandler,
@@ -52,6 +53,7 @@ import {
 } from './features/messaging-accounts/accounts.kind.ts';
 import { type ProjectMembers, projectMember } from './features/projects/project-members.kind.ts';
 import { type Projects, project } from './features/projects/projects.kind.ts';
+import { BuiltTexts } from './features/public-reading/built-texts.ts';
 import { createReading, type Reading } from './features/public-reading/reading.service.ts';
 import { Sitemaps } from './features/public-reading/sitemap.ts';
 import { createSites } from './features/public-reading/sites.service.ts';
@@ -96,6 +98,7 @@ export interface Services {
   /** What tenants have published. */
   readonly reading: Reading;
   readonly sitemaps: Sitemaps;
+  readonly feedTexts: BuiltTexts;
   readonly tags: ContactTags;
   readonly contentTags: ContentTags;
   readonly tasks: Tasks;
@@ -146,6 +149,13 @@ export const createServices = (context: Context): Services => {
   jobs.register(messageFilePurgeHandler({ database, files }));
   jobs.register(uploadRemovalHandler({ database, files, store: fileStore }));
   const sites = createSites({ database, access, activeTenants });
+  const sitemaps = new Sitemaps(sites, config.publicUrl);
+  const feedTexts = new BuiltTexts();
+  registerCaches(context.metrics.registry, {
+    ...access.caches,
+    feeds: feedTexts.use,
+    sitemaps: sitemaps.texts.use,
+  });
   const documents = createDocuments({ database, files, jobs });
   jobs.register(importHandler({ database, access, logger }));
   jobs.register(uploadExpiryHandler({ database }));
@@ -189,7 +199,8 @@ export const createServices = (context: Context): Services => {
     projectMembers: createRecords(projectMember, database),
     previews: createPreviews({ database, files, access }),
     reading: createReading({ sites, files, publicUrl: config.publicUrl }),
-    sitemaps: new Sitemaps(sites, config.publicUrl),
+    sitemaps,
+    feedTexts,
     tags: createTags(database, contactTags),
     contentTags: createTags(database, contentTags),
     tasks: createTasks(database, logger),

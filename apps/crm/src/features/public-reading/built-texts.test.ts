@@ -14,4 +14,5 @@ test('A text is built once for all requests until its entity tag changes, and ag
   const failed = texts.get('c', '"1"', () => Promise.reject(new Error('no database')));
   await expect(failed).rejects.toThrow('no database');
   expect(await texts.get('c', '"1"', build)).toBe('4');
+  expect(texts.use).toMatchObject({ hits: 2, misses: 5, size: 3 });
 });

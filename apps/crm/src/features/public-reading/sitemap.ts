@@ -36,10 +36,10 @@ const itemOf = ({ kind: path, alternates, updated_at, ...named }: SitemapRow, ur
 };
 
 export class Sitemaps {
+  readonly texts = new BuiltTexts();
   readonly #sites: Sites;
   readonly #publicUrl: string;
   readonly #maxUrls: number;
-  readonly #texts = new BuiltTexts();
 
   /** `maxUrls` is how many URLs a sitemap has at most. */
   constructor(sites: Sites, publicUrl: string, maxUrls = MAX_URLS) {
@@ -90,6 +90,6 @@ export class Sitemaps {
         ),
       );
     };
-    return { etag, text: () => this.#texts.get(`${db.tenantId} ${offset}`, etag, build) };
+    return { etag, text: () => this.texts.get(`${db.tenantId} ${offset}`, etag, build) };
   }
 }

@@ -32,6 +32,29 @@ const textsOf = (xml: string, element: string): string[] =>
     ([, text]) => (text ?? '').replace(/^<!\[CDATA\[([\s\S]*)\]\]>$/, '$1').trim(),
   );
 
+test('The metrics count what is read from the texts of feeds and sitemaps', async () => {
+  const counts = async (cache: string): Promise<string[]> => {
+    const text = await crm.context.metrics.registry.metrics();
+    return [...text.matchAll(new RegExp(`^cache_\\w+{cache="${cache}".* \\d+$`, 'gm'))].map(String);
+  };
+  for (const [cache, path] of [
+    ['feeds', '/feed.atom'],
+    ['sitemaps', '/sitemap.xml'],
+  ] as const) {
+    const before = await counts(cache);
+    await site.read(path).expect(200);
+    const missed = await counts(cache);
+    expect(missed.filter((line) => !before.includes(line))).toEqual([
+      expect.stringContaining('result="miss"'),
+      expect.stringContaining('cache_entries'),
+    ]);
+    await site.read(path).expect(200);
+    expect((await counts(cache)).filter((line) => !missed.includes(line))).toEqual([
+      expect.stringContaining('result="hit"'),
+    ]);
+  }
+});
+
 describe('The feed of posts', () => {
   test('has the newest published posts of a language in RSS and Atom, with their texts', async () => {
     await site.settings({
