@@ -1,6 +1,7 @@
 import { Feed } from 'feed';
 import { tagOf } from './caching.ts';
 import type { NewestPosts, Reading } from './reading.service.ts';
+import type { Site } from './sites.service.ts';
 
 /** The formats of feeds: the media type, and how a feed is written in it. */
 export const feedFormats = {
@@ -19,6 +20,12 @@ const NOT_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
 const xmlText = (text: string): string => text.replace(NOT_XML, '').toWellFormed();
 
+/** Atom requires a time, and an empty feed is as it was when the site was set up. */
+const updatedAt = (site: Site, posts: readonly { readonly updated_at: Date }[]): Date =>
+  posts.length === 0
+    ? site.settingsChangedAt
+    : new Date(Math.max(...posts.map(({ updated_at }) => updated_at.getTime())));
+
 const compose = async ({ site, urls, language, read }: NewestPosts): Promise<Feed> => {
   const posts = await read();
   const title = site.settings.public_site_name ?? site.slug;
@@ -31,7 +38,7 @@ const compose = async ({ site, urls, language, read }: NewestPosts): Promise<Fee
     language,
     generator: false,
     // The time of the newest change, and not of the request, so that the feed has the same bytes until something changes.
-    updated: new Date(Math.max(0, ...posts.map(({ updated_at }) => updated_at.getTime()))),
+    updated: updatedAt(site, posts),
     feedLinks: { rss: own('rss'), atom: own('atom') },
   });
   for (const post of posts) {
@@ -70,7 +77,15 @@ export const feedOf = async (
   const title = site.settings.public_site_name ?? site.slug;
   return {
     key: `${format} ${site.db.tenantId} ${language}`,
-    etag: tagOf(format, title, urls.home, urls.own('', language), language, versions),
+    etag: tagOf(
+      format,
+      title,
+      urls.home,
+      urls.own('', language),
+      language,
+      versions,
+      site.settingsChangedAt,
+    ),
     write: async () => feedFormats[format].write(await compose(newest)),
   };
 };

@@ -3,7 +3,7 @@ import { clientNotConfigured, type ResourceServer } from '@tessera/resource-serv
 import type { ActiveTenants } from '../../absent-callers/active-tenants.ts';
 import type { Database, TenantDb } from '../../database.ts';
 import type { Settings } from '../settings/settings.schema.ts';
-import { readSettings } from '../settings/settings.service.ts';
+import { readDatedSettings } from '../settings/settings.service.ts';
 import { tenantsWithSlug } from './sites.repository.ts';
 
 /** A tenant whose published content everybody may read. */
@@ -11,6 +11,8 @@ export interface Site {
   readonly slug: string;
   readonly db: TenantDb;
   readonly settings: Settings;
+  /** When the settings last changed, among which is whether there is a site. */
+  readonly settingsChangedAt: Date;
 }
 
 /** What `createSites` needs. */
@@ -38,8 +40,11 @@ export const createSites = ({ database, access, activeTenants }: Dependencies): 
       // Identity may have given the slug of a deleted tenant to another one.
       if ((await activeTenants.slugOf(tenantId)) !== slug) continue;
       const db = database.forTenant(tenantId);
-      const settings = await readSettings(db);
-      if (settings.public_reading) return { slug, db, settings };
+      const { settings, updatedAt: settingsChangedAt } = await readDatedSettings(db);
+      // Public reading is off until a change of the settings.
+      if (settings.public_reading && settingsChangedAt) {
+        return { slug, db, settings, settingsChangedAt };
+      }
     }
     throw noSite();
   },

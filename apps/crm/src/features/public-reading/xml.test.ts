@@ -56,6 +56,16 @@ test('The metrics count what is read from the texts of feeds and sitemaps', asyn
 });
 
 describe('The feed of posts', () => {
+  test('without posts was updated when the settings of the site last changed', async () => {
+    const before = Date.now();
+    await site.settings({ public_site_name: 'Acme' });
+    const { text } = await site.read('/feed.atom').expect(200);
+    const [updated = ''] = textsOf(text, 'updated');
+    expect(Date.parse(updated)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(updated)).toBeLessThanOrEqual(Date.now());
+    expect((await site.read('/feed.atom').expect(200)).text).toBe(text);
+  });
+
   test('has the newest published posts of a language in RSS and Atom, with their texts', async () => {
     await site.settings({
       public_site_name: 'Acme & Söhne',

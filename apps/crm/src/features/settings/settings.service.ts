@@ -1,5 +1,5 @@
 import type { TenantDb } from '../../database.ts';
-import { findSettings } from './settings.repository.ts';
+import { findSettings, type VersionedSettings } from './settings.repository.ts';
 import type { Settings } from './settings.schema.ts';
 
 /**
@@ -8,3 +8,8 @@ import type { Settings } from './settings.schema.ts';
  */
 export const readSettings = async (db: TenantDb): Promise<Settings> =>
   (await findSettings(db)).settings;
+
+/** The settings of a tenant, and when one was last changed. Costs the same as `readSettings`. */
+export const readDatedSettings = (
+  db: TenantDb,
+): Promise<Pick<VersionedSettings, 'settings' | 'updatedAt'>> => findSettings(db);
