@@ -1,13 +1,12 @@
-import type { Page } from 'playwright-core';
 import { accessibilityViolations } from '../testing/browser.ts';
-import { look, startLooks } from '../testing/looks.ts';
+import { look, type Pages, startLooks, testPages } from '../testing/looks.ts';
 import { enterCredentials, fill, press, pressOn } from '../testing/pages.ts';
 
 const { site, browser, stranger, newUser, open, enter, stop } = await startLooks();
 afterAll(stop);
 afterEach(() => expect(browser.complaints()).toEqual([]));
 
-const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
+const pages: Pages = {
   root: open('/'),
   'sign-in': open('/sign-in'),
   async 'sign-in for an application'(page) {
@@ -115,14 +114,7 @@ const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   'not found': open('/nowhere'),
 };
 
-describe('accessible in light and dark, large and small', () => {
-  test.each(Object.entries(pages))('%s', async (name, go) => {
-    const page = await browser.newPerson();
-    await go(page);
-    await look(page, name.replaceAll(' ', '-'));
-    await page.context().close();
-  });
-});
+testPages(browser, pages);
 
 describe('in the user’s language', () => {
   test.each(['hu', 'de'])('sign-in, an error and consent in %s', async (locale) => {

@@ -31,6 +31,21 @@ export const look = async (page: Page, name: string): Promise<void> => {
   }
 };
 
+/** How to get to each page, by the name of its screenshots. */
+export type Pages = Readonly<Record<string, (page: Page) => Promise<unknown>>>;
+
+/** Declares a test for each page. */
+export const testPages = (browser: TestBrowser, pages: Pages): void => {
+  describe('accessible in light and dark, large and small', () => {
+    test.each(Object.entries(pages))('%s', async (name, go) => {
+      const page = await browser.newPerson();
+      await go(page);
+      await look(page, name.replaceAll(' ', '-'));
+      await page.context().close();
+    });
+  });
+};
+
 /** A site, a browser and a third-party application, to look at the pages. */
 export interface Looks {
   readonly site: TestSite;

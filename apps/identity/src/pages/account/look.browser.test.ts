@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import type { User } from '../../generated/prisma/client.ts';
 import { cookieValueOf } from '../../testing/cookies.ts';
-import { look, startLooks } from '../../testing/looks.ts';
+import { look, type Pages, startLooks, testPages } from '../../testing/looks.ts';
 import { enterCredentials, fill, press } from '../../testing/pages.ts';
 import { stepsOf } from '../../testing/sign-in.ts';
 
@@ -71,7 +71,7 @@ const useApps = async (page: Page, user: User) => {
   return database.oAuthClient.findFirstOrThrow({ where: { name: 'Ledger' } });
 };
 
-const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
+const pages: Pages = {
   account: enter,
   async 'account activity'(page) {
     const { id: userId } = await enter(page);
@@ -232,14 +232,7 @@ const pages: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   },
 };
 
-describe('accessible in light and dark, large and small', () => {
-  test.each(Object.entries(pages))('%s', async (name, go) => {
-    const page = await browser.newPerson();
-    await go(page);
-    await look(page, name.replaceAll(' ', '-'));
-    await page.context().close();
-  });
-});
+testPages(browser, pages);
 
 describe('in the user’s language', () => {
   test.each(['hu', 'de'])('devices and apps in %s', async (locale) => {
