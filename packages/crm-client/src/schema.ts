@@ -16695,7 +16695,7 @@ export interface operations {
     exportProjectMembers: {
         parameters: {
             query?: {
-                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                /** @description `-` in front: descending. A record whose value changes during the export may be missing or appear twice. */
                 sort?: "created_at" | "-created_at" | "role" | "-role";
                 role?: "manager" | "member" | "viewer";
                 format?: "csv" | "json";

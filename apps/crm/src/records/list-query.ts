@@ -70,12 +70,23 @@ export const narrowingFields = <T extends KindTypes>({
 const sortField = ({ sort }: Pick<Kind, 'sort'>) =>
   oneOf(...Object.keys(sort).flatMap((name) => [name, `-${name}`]));
 
-/** The query parameters of a kind's export, besides the format. */
+const exportedTwice =
+  'A record whose value changes during the export may be missing or appear twice.';
+
+/**
+ * The query parameters of a kind's export, besides the format. By default, records are in the order of their ids, which
+ * never change. Those of a parent are in the order of their list, because their indexes begin with the parent.
+ */
 export const exportFields = <T extends KindTypes>(kind: Kind<T>): Record<string, Field> => ({
-  sort: described(
-    optional(sortField(kind)),
-    '`-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice.',
-  ),
+  sort: kind.parent
+    ? described(
+        withDefault(sortField(kind), kind.defaultSort),
+        `\`-\` in front: descending. ${exportedTwice}`,
+      )
+    : described(
+        optional(sortField(kind)),
+        `\`-\` in front: descending. Default: by id. ${exportedTwice}`,
+      ),
   ...narrowingFields(kind),
 });
 
