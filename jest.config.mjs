@@ -2,6 +2,7 @@
 export default {
   testEnvironment: '<rootDir>/jest.environment.mjs',
   // Processes, brokers and databases take their time on a busy machine; nothing here measures speed.
+  runtime: '<rootDir>/jest.runtime.mjs',
   testTimeout: 180_000,
   maxWorkers: '100%',
   // Modules of ES stay in memory after their test: a worker that has grown is replaced by a new one.

@@ -1,7 +1,8 @@
-import { chmodSync, mkdtempSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { TestEnvironment } from 'jest-environment-node';
 
 /** The files of a warning's stack that lie in pg itself. */
@@ -13,14 +14,24 @@ const restore = (name, value) => {
   else process.env[name] = value;
 };
 
+/** Where tsx, which runs programs from their sources, keeps what it has compiled: in a folder of the temporary one. */
+const compiled = `tsx-${process.geteuid?.() ?? userInfo().username}`;
+const compiledForAll = fileURLToPath(new URL('node_modules/.cache/tsx', import.meta.url));
+
 /** Creates a folder for the temporary files of one test file, and makes it that of this process and its children. */
 const createTemporaryFolder = () => {
   const folder = mkdtempSync(join(tmpdir(), 'tessera-test-'));
   // Servers that refuse to run as root use folders in it under an account of their own.
   chmodSync(folder, 0o711);
+  // Otherwise the first program of each file would compile its sources again.
+  mkdirSync(compiledForAll, { recursive: true });
+  symlinkSync(compiledForAll, join(folder, compiled), 'junction');
   process.env.TMPDIR = folder;
   return folder;
 };
+
+/** Where Jest keeps the tests of a file and what follows them. */
+const STATE_OF_JEST = new Set(['JEST_STATE_SYMBOL', 'EVENT_HANDLERS']);
 
 /**
  * Node's environment, in which a test file fails where pg warned that it was used in a way that its next
@@ -29,30 +40,37 @@ const createTemporaryFolder = () => {
  * A file runs in another time zone with `@jest-environment-options {"timeZone": "Europe/Budapest"}` in its
  * first comment: a test itself has only a copy of the environment.
  */
-export default class Environment extends TestEnvironment {
+class Environment extends TestEnvironment {
   #warnings = [];
   #note = (warning) => {
     if (isFromPg(warning)) this.#warnings.push(warning.stack);
   };
 
+  #exit;
   #timeZone;
   #zoneBefore = process.env.TZ;
-
-  #folderBefore;
+  #folderBefore = process.env.TMPDIR;
   #folder;
 
-  constructor(config, context) {
-    const before = process.env.TMPDIR;
-    // A test has a copy of the environment, which is made here.
-    const folder = createTemporaryFolder();
+  constructor(config, context, isShared) {
     super(config, context);
-    this.#folderBefore = before;
-    this.#folder = folder;
-    this.#timeZone = config.projectConfig.testEnvironmentOptions.timeZone;
+    /** Whether the files after this one run in it, too; jest.runtime.mjs asks. */
+    this.isShared = isShared;
+    this.#exit = this.global.process.exit;
+  }
+
+  begin(timeZone) {
+    this.#timeZone = timeZone;
+    this.#warnings = [];
   }
 
   async setup() {
+    this.#folder = createTemporaryFolder();
     if (this.#timeZone) process.env.TZ = this.#timeZone;
+    // A test has a copy of the environment, which the test before may have changed.
+    const { env } = this.global.process;
+    for (const name of Object.keys(env)) delete env[name];
+    Object.assign(env, process.env);
     process.on('warning', this.#note);
     await super.setup();
   }
@@ -60,11 +78,38 @@ export default class Environment extends TestEnvironment {
   async teardown() {
     // A warning is given when the promises are done that are under way.
     await new Promise(setImmediate);
-    await super.teardown();
+    if (this.isShared) this.#forgetFile();
+    else await super.teardown();
     process.off('warning', this.#note);
-    if (this.#timeZone) restore('TZ', this.#zoneBefore);
+    restore('TZ', this.#zoneBefore);
     restore('TMPDIR', this.#folderBefore);
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 3 });
     if (this.#warnings.length > 0) throw new Error(this.#warnings.join('\n'));
   }
+
+  #forgetFile() {
+    this.fakeTimers.useRealTimers();
+    this.fakeTimersModern.useRealTimers();
+    // Jest wraps it for each file.
+    this.global.process.exit = this.#exit;
+    for (const symbol of Object.getOwnPropertySymbols(this.global)) {
+      if (STATE_OF_JEST.has(symbol.description)) delete this.global[symbol];
+    }
+  }
+}
+
+let shared;
+
+/**
+ * The environment of a test file. All files that a process runs share one, and with it the modules that they import:
+ * to load those of a service takes longer than most of its tests. When files are watched, modules may change between
+ * two runs, and each file has an environment of its own.
+ */
+export default function environmentOf(config, context) {
+  const { watch, watchAll } = config.globalConfig;
+  const isShared = !(watch || watchAll);
+  const environment = (isShared && shared) || new Environment(config, context, isShared);
+  if (isShared) shared = environment;
+  environment.begin(config.projectConfig.testEnvironmentOptions.timeZone);
+  return environment;
 }

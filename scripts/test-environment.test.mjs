@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from './bootstrap.mjs';
@@ -12,7 +12,8 @@ import Environment from './jest.environment.mjs';
 
 const outside = tmpdir();
 const projectConfig = { globals: {}, testEnvironmentOptions: {} };
-const environment = new Environment({ projectConfig }, { testPath: 'a.test.ts', docblockPragmas: {} });
+const config = { globalConfig: {}, projectConfig };
+const environment = new Environment(config, { testPath: 'a.test.ts', docblockPragmas: {} });
 await environment.setup();
 const inside = tmpdir();
 mkdirSync(join(inside, 'files'));
@@ -34,4 +35,51 @@ test('What a test file leaves in the temporary directory is removed when it ends
   expect(inside.startsWith(join(TMPDIR, 'tessera-test-'))).toBe(true);
   expect({ ofTest, left, isRestored }).toEqual({ ofTest: inside, left: [], isRestored: true });
   expect(existsSync(inside)).toBe(false);
+});
+
+/** Runs these files with Jest in one process, as the project configures it, and returns the names of its passed tests. */
+const passedIn = (files) => {
+  const directory = mkdtempSync(join(tmpdir(), 'files-'));
+  const report = join(directory, 'report.json');
+  const config = `import base from ${JSON.stringify(join(root, 'jest.config.mjs'))};
+const { globalSetup, globalTeardown, ...others } = base;
+export default {
+  ...others,
+  rootDir: ${JSON.stringify(root)},
+  roots: [${JSON.stringify(directory)}],
+  testMatch: ['**/*.test.mjs'],
+};`;
+  for (const [name, text] of Object.entries({ ...files, 'jest.config.mjs': config })) {
+    writeFileSync(join(directory, name), text);
+  }
+  const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
+  const options = [`--config=${directory}/jest.config.mjs`, '--json', `--outputFile=${report}`];
+  spawnSync(process.execPath, [...jest, ...options, '--runInBand'], { cwd: root });
+  return JSON.parse(readFileSync(report, 'utf8'))
+    .testResults.flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ status }) => status === 'passed')
+    .map(({ title }) => title)
+    .sort();
+};
+
+const file = `import { users } from './users.mjs';
+
+const { jest } = import.meta;
+const { length } = users;
+test(\`User \${length} of a module\`, () => {
+  users.push('a file');
+  expect([process.env.LEFT, Date.now() > 0, 'clock' in setTimeout]).toEqual([undefined, true, false]);
+  process.env.LEFT = 'by a file';
+  jest.useFakeTimers();
+  jest.spyOn(Date, 'now').mockReturnValue(0);
+});
+if (length === 0) test('Only in the first file', () => {});`;
+
+test('Test files of a process share the modules that they import, and nothing else', () => {
+  const passed = passedIn({
+    'users.mjs': 'export const users = [];',
+    'one.test.mjs': file,
+    'other.test.mjs': file,
+  });
+  expect(passed).toEqual(['Only in the first file', 'User 0 of a module', 'User 1 of a module']);
 });
