@@ -11,10 +11,22 @@ export const root = fileURLToPath(new URL('../../../', import.meta.url));
 export type RunFrom = 'source' | 'build';
 
 /**
- * From what the tests run `identity-admin` and `crm-admin`: the sources or, with `TEST_PROGRAMS=build`, the build.
- * From the build, each process starts in half the CPU time. CI compiles before the tests.
+ * From what the tests run services and other programs in processes of their own: the sources or, with
+ * `TEST_PROGRAMS=build`, the build. From the build, each process starts in half the CPU time. CI compiles before the
+ * tests.
  */
 export const testedFrom: RunFrom = process.env.TEST_PROGRAMS === 'build' ? 'build' : 'source';
+
+/** The arguments of Node that run a program of a folder with `src` and `dist`, which is named without its extension. */
+const argumentsOf = (folder: string, program: string, from: RunFrom): string[] =>
+  from === 'build'
+    ? [path.join(folder, 'dist', `${program}.js`)]
+    : [
+        '--conditions=source',
+        '--import',
+        import.meta.resolve('tsx'),
+        path.join(folder, 'src', `${program}.ts`),
+      ];
 
 /** The arguments of Node that run a module of an app. */
 export const nodeArguments = (
@@ -22,15 +34,13 @@ export const nodeArguments = (
   module: string,
   from: RunFrom,
   checkout = root,
-): string[] =>
-  from === 'build'
-    ? [path.join(checkout, 'apps', app, 'dist', `${module}.js`)]
-    : [
-        '--conditions=source',
-        '--import',
-        import.meta.resolve('tsx'),
-        path.join(checkout, 'apps', app, 'src', `${module}.ts`),
-      ];
+): string[] => argumentsOf(path.join(checkout, 'apps', app), module, from);
+
+/** The arguments of Node with which a test runs a program, such as `apps/crm/src/testing/killed-files`. */
+export const testedProgram = (name: string): string[] => {
+  const [folder = '', program = ''] = name.split('/src/');
+  return argumentsOf(path.join(root, folder), program, testedFrom);
+};
 
 export interface ApplicationOptions {
   readonly name: 'identity' | 'crm';

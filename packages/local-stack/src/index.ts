@@ -1,4 +1,10 @@
-export { type Application, isReady, nodeArguments, testedFrom } from './application.ts';
+export {
+  type Application,
+  isReady,
+  nodeArguments,
+  testedFrom,
+  testedProgram,
+} from './application.ts';
 export { type Broker, type BrokerOptions, startBroker } from './broker.ts';
 export { type CitusPreparation, citusNodes, freshCitusDatabase } from './citus-database.ts';
 export { type Deferred, deferred } from './deferred.ts';

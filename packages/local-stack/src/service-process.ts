@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { nodeArguments } from './application.ts';
+import { nodeArguments, testedFrom } from './application.ts';
 import { until } from './until.ts';
 
 export interface ServiceProcess {
@@ -14,14 +14,14 @@ export interface ServiceProcess {
 }
 
 /**
- * Starts the `main.ts` of a service with exactly these environment variables, for tests of the process itself:
+ * Starts the `main` of a service with exactly these environment variables, for tests of the process itself:
  * its output and exit. The caller stops it.
  */
 export const spawnService = (
   name: 'identity' | 'crm',
   environment: Readonly<Record<string, string>>,
 ): ServiceProcess => {
-  const child = spawn(process.execPath, nodeArguments(name, 'main', 'source'), {
+  const child = spawn(process.execPath, nodeArguments(name, 'main', testedFrom), {
     env: { PATH: process.env.PATH, ...environment },
   });
   const output: string[] = [];

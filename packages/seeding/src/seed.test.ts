@@ -4,8 +4,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-import { type Stack, startStack, throwawaySettings, until } from '@tessera/local-stack';
+import {
+  type Stack,
+  startStack,
+  testedFrom,
+  testedProgram,
+  throwawaySettings,
+  until,
+} from '@tessera/local-stack';
 import pg from 'pg';
 import { contentRelatedTables } from './contents.ts';
 import { recordKinds } from './records.ts';
@@ -13,7 +19,7 @@ import { seededTables } from './seed.ts';
 import { sharedTables } from './shared-records.ts';
 
 const PASSWORD = 'Correct-horse-1';
-const cli = fileURLToPath(new URL('./cli.ts', import.meta.url));
+const cli = testedProgram('packages/seeding/src/cli');
 
 let directory: string;
 let stack: Stack;
@@ -23,7 +29,7 @@ beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'tessera-seeding-'));
   stack = await startStack({
     directory,
-    from: 'source',
+    from: testedFrom,
     postgresSettings: throwawaySettings,
     environment: { RATE_LIMIT_LOGIN: '1000', RATE_LIMIT_DEFAULT: '100000' },
   });
@@ -38,13 +44,7 @@ afterAll(async () => {
 const start = (options: string, environment: Record<string, string> = {}) => {
   const child = spawn(
     process.execPath,
-    [
-      '--conditions=source',
-      '--import',
-      'tsx',
-      cli,
-      ...options.split(' ').filter((option) => option),
-    ],
+    [...cli, ...options.split(' ').filter((option) => option)],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { until } from '@tessera/local-stack';
+import { testedProgram, until } from '@tessera/local-stack';
 import { contact } from '../features/contacts/contacts.kind.ts';
 import { createRecords } from '../records/records.ts';
 import { crmDatabase } from '../testing/crm.ts';
@@ -12,7 +11,7 @@ import { callerIn, openDatabase } from '../testing/records.ts';
 const CHANGES = 10_000;
 const KILLS = 8;
 
-const script = fileURLToPath(new URL('../testing/killed-publisher.ts', import.meta.url));
+const program = testedProgram('apps/crm/src/testing/killed-publisher');
 
 let url: string;
 let crm: Awaited<ReturnType<typeof openDatabase>>;
@@ -31,7 +30,7 @@ afterAll(async () => {
 });
 
 const startReplica = (tenantId: string): ChildProcess =>
-  spawn(process.execPath, ['--conditions=source', '--import', 'tsx', script], {
+  spawn(process.execPath, program, {
     env: {
       ...process.env,
       DATABASE_URL: url,

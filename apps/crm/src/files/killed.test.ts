@@ -5,15 +5,14 @@ import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-import { until } from '@tessera/local-stack';
+import { testedProgram, until } from '@tessera/local-stack';
 import { newTenant } from '@tessera/resource-server/testing';
 import { startCrm, type TestCrm } from '../testing/crm.ts';
 import { documentsPath, documentUploader } from '../testing/documents.ts';
 import type { KilledWork } from '../testing/killed-files.ts';
 import { sweepFiles } from './sweep.ts';
 
-const script = fileURLToPath(new URL('../testing/killed-files.ts', import.meta.url));
+const program = testedProgram('apps/crm/src/testing/killed-files');
 
 const uploads = [
   ['announced', 0, true],
@@ -87,25 +86,21 @@ const killedDeletion = async (step: string, withJobs: boolean): Promise<Killed> 
 /** Runs the script in a process of its own, which kills itself when each work is at its step. */
 const kill = async (works: readonly KilledWork[]) => {
   const { config } = crm.context;
-  const child = spawn(
-    process.execPath,
-    ['--conditions=source', '--import', 'tsx', script, JSON.stringify(works)],
-    {
-      env: {
-        ...process.env,
-        APP_ENV: 'test',
-        LOG_LEVEL: 'silent',
-        DATABASE_URL: config.database.url,
-        DATABASE_ROW_SECURITY: `${config.database.rowSecurity}`,
-        IDENTITY_URL: config.identity.url,
-        FILE_STORE_PATH: folder,
-        KEY_ENCRYPTION_KEYS: config.keyEncryptionKeys
-          .map((key) => `${key.id}:${key.secret.toString('base64')}`)
-          .join(','),
-      },
-      stdio: ['ignore', 'ignore', 'pipe'],
+  const child = spawn(process.execPath, [...program, JSON.stringify(works)], {
+    env: {
+      ...process.env,
+      APP_ENV: 'test',
+      LOG_LEVEL: 'silent',
+      DATABASE_URL: config.database.url,
+      DATABASE_ROW_SECURITY: `${config.database.rowSecurity}`,
+      IDENTITY_URL: config.identity.url,
+      FILE_STORE_PATH: folder,
+      KEY_ENCRYPTION_KEYS: config.keyEncryptionKeys
+        .map((key) => `${key.id}:${key.secret.toString('base64')}`)
+        .join(','),
     },
-  );
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   const [errors, [, signal]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   expect([signal, errors]).toEqual(['SIGKILL', '']);
 };

@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { asyncapiDocument } from '@tessera/contracts';
 import { type Consumption, consume, createPublisher, type Publisher } from '@tessera/event-bus';
 import { createLogger } from '@tessera/http-kit';
-import { type Broker, startBroker, until } from '@tessera/local-stack';
+import { type Broker, startBroker, testedProgram, until } from '@tessera/local-stack';
 import {
   ascending,
   change,
@@ -77,8 +76,8 @@ const listen = async () => {
 
 /** Runs a relay in a process that is killed after the broker has taken its first two events. */
 const relayUntilKilled = async (): Promise<string | null> => {
-  const script = fileURLToPath(new URL('../testing/dying-relay.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', script], {
+  const program = testedProgram('apps/identity/src/testing/dying-relay');
+  const child = spawn(process.execPath, program, {
     env: { ...process.env, DATABASE_URL: outbox.url, BROKER: broker.brokers[0] },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { asyncapiDocument } from '@tessera/contracts';
-import { type Broker, startBroker, until } from '@tessera/local-stack';
+import { type Broker, startBroker, testedProgram, until } from '@tessera/local-stack';
 import { enqueue } from '../outbox/outbox.ts';
 import { change, type TestOutbox } from './outbox.ts';
 
@@ -30,10 +29,10 @@ const randomNumbers = (seed: number): (() => number) => {
   };
 };
 
-const script = fileURLToPath(new URL('./noting-relay.ts', import.meta.url));
+const program = testedProgram('apps/identity/src/testing/noting-relay');
 
 const spawnRelay = (environment: Record<string, string>): ChildProcess =>
-  spawn(process.execPath, ['--conditions=source', '--import', 'tsx', script], {
+  spawn(process.execPath, program, {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { testedProgram } from '@tessera/local-stack';
 import pg from 'pg';
 import { numbered, startTestQueues, type TestQueues } from '../testing/queue.ts';
 import { handleJob, type JobRun } from './job.ts';
@@ -189,10 +189,10 @@ test('Stopping waits for the running job, aborts it after the time limit, and th
 });
 
 test('The job of a killed process is run again by another process', async () => {
-  const script = fileURLToPath(new URL('../testing/hanging-worker.ts', import.meta.url));
+  const program = testedProgram('packages/background-work/src/testing/hanging-worker');
   const queue = await world.replica([], { takeOverSeconds: 10 });
   await world.transaction((tx) => queue.enqueue(tx, hanging, { number: 1, note }));
-  const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', script], {
+  const child = spawn(process.execPath, program, {
     env: { ...process.env, DATABASE_URL: world.url, JOB: hanging.name },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

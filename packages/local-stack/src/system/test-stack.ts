@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { testedFrom } from '../application.ts';
 import { throwawaySettings } from '../postgres.ts';
 import { type Stack, type StackOptions, startStack } from '../stack.ts';
 
@@ -17,7 +18,7 @@ const withoutLimits = {
   RATE_LIMIT_ADDRESS: '100000',
 };
 
-/** Starts the system from its sources in a new folder, or in that of a stopped stack. */
+/** Starts the system in a new folder, or in that of a stopped stack. */
 export const startTestStack = async ({
   environment,
   ...options
@@ -27,7 +28,7 @@ export const startTestStack = async ({
   const stack = await startStack({
     ...options,
     directory,
-    from: 'source',
+    from: testedFrom,
     postgresSettings: throwawaySettings,
     environment: { ...withoutLimits, ...environment },
   }).catch(async (error) => {

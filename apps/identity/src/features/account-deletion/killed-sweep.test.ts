@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { createLogger } from '@tessera/http-kit';
-import { until } from '@tessera/local-stack';
+import { testedProgram, until } from '@tessera/local-stack';
 import pg from 'pg';
 import { startIdentity, testEnvironment } from '../../testing/identity.ts';
 import { startAccountDeletions } from './account-deletion.sweep.ts';
 
-const script = fileURLToPath(new URL('../../testing/account-sweeper.ts', import.meta.url));
+const program = testedProgram('apps/identity/src/testing/account-sweeper');
 
 test('if a process is killed during a deletion, the account stays intact and another process deletes it', async () => {
   const identity = await startIdentity({}, { sweepsAccounts: false });
@@ -23,7 +22,7 @@ test('if a process is killed during a deletion, the account stays intact and ano
   await holder.query('BEGIN');
   // The membership has been removed when the sweep reaches the user.
   await holder.query('SELECT FROM identity.users WHERE id = $1 FOR KEY SHARE', [userId]);
-  const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', script], {
+  const child = spawn(process.execPath, program, {
     env: { ...process.env, ...testEnvironment(url) },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
