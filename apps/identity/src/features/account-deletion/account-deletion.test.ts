@@ -36,10 +36,12 @@ beforeEach(async () => {
 });
 
 const database = () => identity.context.database;
+/** Deletes accounts only when a test says so. */
 const sweeping = ({ context }: TestIdentity): AccountDeletions =>
   startAccountDeletions({
     repository: context.accountDeletionRepository,
     logger: createLogger('test', 'silent'),
+    everyMs: 3_600_000,
     batch: 2,
   });
 const request = (as: Bearer = bearer) => identity.http.post(PATH).set(as);
