@@ -1,3 +1,4 @@
+import { context, propagation, trace } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import {
   BatchSpanProcessor,
@@ -27,5 +28,11 @@ export const exportSpans = async (
     spanProcessors: [new BatchSpanProcessor(await exporterOf(protocol))],
   });
   provider.register({ propagator: new W3CTraceContextPropagator() });
-  return () => flushed(provider);
+  return async () => {
+    await flushed(provider);
+    // Another SDK may be registered after this one.
+    trace.disable();
+    context.disable();
+    propagation.disable();
+  };
 };
