@@ -1,5 +1,6 @@
 import { until } from '@tessera/local-stack';
 import type { Pool } from 'pg';
+import { countLockWaits } from './lock-waits.ts';
 
 /**
  * Starts requests one after the other, each when the one before waits for a lock. The first lock that they wait for is
@@ -17,13 +18,7 @@ export const collide = async <R>(
     await client.query(statement.text, [...(statement.values ?? [])]);
     for (const request of requests) {
       running.push(Promise.resolve(request()));
-      await until(async () => {
-        const { rows } = await client.query<{ waiting: number }>(
-          `SELECT count(*)::int AS waiting FROM pg_stat_activity
-           WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        );
-        return rows[0]?.waiting === running.length;
-      });
+      await until(async () => (await countLockWaits(pool)) === running.length);
     }
   } finally {
     await client.query('COMMIT');

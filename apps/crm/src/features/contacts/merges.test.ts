@@ -203,7 +203,10 @@ describe('While a merge is not committed', () => {
     const operations = [first, third].map((of) => ({ op: 'update', id: of, body: { title: 'B' } }));
     const answers = await collide<{ status: number }>(
       pool,
-      { text: 'SELECT id FROM tenant_crm.tasks WHERE id = $1 FOR UPDATE', values: [second] },
+      {
+        text: 'SELECT id FROM tenant_crm.tasks WHERE tenant_id = $1 AND id = $2 FOR UPDATE',
+        values: [tenant().id, second],
+      },
       [() => merge(id, other), () => post('/api/crm/tasks/batch', { operations, atomic: true })],
     );
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
@@ -224,8 +227,8 @@ describe.each(['communication-logs', 'tasks'])(
       collide<{ status: number }>(
         crm().context.pool,
         {
-          text: 'SELECT id FROM tenant_crm.contacts WHERE id = $1 FOR UPDATE',
-          values: [contactId],
+          text: 'SELECT id FROM tenant_crm.contacts WHERE tenant_id = $1 AND id = $2 FOR UPDATE',
+          values: [tenant().id, contactId],
         },
         requests,
       );

@@ -389,7 +389,7 @@ test('The trash lists what can be restored, newest first, to callers who may del
   await post(`${foldersPath}/${top}/restore`).expect(200);
   expect((await trash(foldersPath)).meta.total).toBe(0);
   await crm().context.pool.query(
-    "UPDATE tenant_crm.documents SET deleted_at = deleted_at - interval '30 days' WHERE id = $1",
+    "UPDATE tenant_crm.documents SET deleted_at = now() - interval '30 days' WHERE id = $1",
     [first],
   );
   expect(names(await trash(documentsPath))).toEqual(['second.txt']);

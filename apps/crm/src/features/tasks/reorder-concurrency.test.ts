@@ -113,7 +113,10 @@ describe('Ranks stay short', () => {
       await client.query(setRank, [a, 'a1']);
       await client.query(setRank, [c, `a1${'0'.repeat(40)}1`]);
       await client.query('BEGIN');
-      await client.query('SELECT id FROM tenant_crm.tasks WHERE id = $1 FOR UPDATE', [a]);
+      await client.query(
+        'SELECT id FROM tenant_crm.tasks WHERE tenant_id = $1 AND id = $2 FOR UPDATE',
+        [tenant.tenant().id, a],
+      );
       const { headers } = await reorder({ task_id: b, status: 'todo', after_id: a }).expect(200);
       expect(headers.etag).toBe('"2"');
       expect(await longest(id)).toBeGreaterThan(40);

@@ -1,5 +1,6 @@
 import { until } from '@tessera/local-stack';
 import pg from 'pg';
+import { countLockWaits } from '../../testing/lock-waits.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 import { startReceiver, type WebhookReceiver } from '../../testing/webhook-receiver.ts';
 import { createBulkChanges } from './bulk-jobs.ts';
@@ -117,14 +118,7 @@ test('An endpoint that is disabled while a request to it fails does not deadlock
       [tenant().id, id],
     );
     release();
-    const { rows } = await other.query('SELECT pg_backend_pid() AS pid');
-    await until(async () => {
-      const waiting = await query(
-        'SELECT FROM pg_stat_activity WHERE $1::int = ANY (pg_blocking_pids(pid))',
-        [rows[0].pid],
-      );
-      return (waiting.rowCount ?? 0) > 0;
-    });
+    await until(async () => (await countLockWaits(crm().context.pool)) > 0);
     const stopped = await other.query(
       `UPDATE tenant_crm.webhook_deliveries SET error = 'stopped' WHERE tenant_id = $1 AND endpoint_id = $2`,
       [tenant().id, id],

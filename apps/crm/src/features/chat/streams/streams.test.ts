@@ -1,10 +1,11 @@
 import { until } from '@tessera/local-stack';
 import { chatTenant } from '../../../testing/chat.ts';
 import { startCrm, type TestCrm } from '../../../testing/crm.ts';
+import { countLockWaits } from '../../../testing/lock-waits.ts';
 import { openStream, type ReceivedStream } from '../../../testing/streams.ts';
 import { deleteExpiredEvents } from './expired-events.ts';
 
-const { caller, crm, user, channel, get, post, put, remove } = chatTenant();
+const { caller, crm, tenant, user, channel, get, post, put, remove } = chatTenant();
 
 /** A second replica on the same database, which authenticates callers at the same identity. */
 let other: TestCrm;
@@ -104,14 +105,11 @@ test('An event whose transaction commits late is neither lost nor sent twice', a
   const client = await database.pool.connect();
   await client.query('BEGIN');
   // Holds the feed as a slow transaction does.
-  await client.query('SELECT FROM tenant_crm.chat_feeds FOR UPDATE');
+  await client.query('SELECT FROM tenant_crm.chat_feeds WHERE tenant_id = $1 FOR UPDATE', [
+    tenant().id,
+  ]);
   const waiting = Promise.all([say(one, 'one', ada.headers), say(two, 'two', ada.headers)]);
-  await until(async () => {
-    const { rows } = await database.pool.query(
-      "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%chat_feeds%'",
-    );
-    return rows.length === 2;
-  });
+  await until(async () => (await countLockWaits(database.pool)) === 2);
   expect(stream.names()).toEqual(['ready']);
   await client.query('COMMIT');
   client.release();
