@@ -128,3 +128,12 @@ test('Functions of triggers access tables only through their shards', async () =
   );
   expect(rows).toEqual([]);
 });
+
+test('Functions for all tenants have no condition without columns beside EXISTS', async () => {
+  // Citus would execute EXISTS as a join; see the migration exists_in_maintenance.
+  const { rows } = await pool.query<{ name: string }>(
+    `SELECT proname AS name FROM pg_proc WHERE pronamespace = 'tenant_crm'::regnamespace
+       AND prosrc ~ '\\yAND tenant_crm\\.current_tenant\\(\\) IS NULL\\y' AND prosrc ~ '\\y(EXISTS|IN) \\(\\s*SELECT\\y'`,
+  );
+  expect(rows).toEqual([]);
+});
