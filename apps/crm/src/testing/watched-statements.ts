@@ -1,13 +1,9 @@
 import type { Statement, TenantDb } from '@tessera/database-kit';
 import type { TenantSource } from '../records/scope.ts';
+import { onCitus } from './distributed-tables.ts';
+import { type ExplainedNode, nodesOf } from './explained-plans.ts';
 import { onPartitions } from './partitioned-tables.ts';
 import { withMethods } from './records.ts';
-
-interface Plan {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string;
-  readonly Plans?: readonly Plan[];
-}
 
 const watch = (db: TenantDb, seen: Statement[]): TenantDb => {
   const noted = (statement: Statement): Statement => {
@@ -31,17 +27,23 @@ export const watchStatements = (source: TenantSource) => {
   return { source: watched, statements };
 };
 
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+/** Settings of a transaction in which no plan scans a table for which an index can be used. */
+const byIndex = [
+  ...(onCitus ? ["SET LOCAL citus.propagate_set_commands = 'local'"] : []),
+  'SET LOCAL enable_seqscan = off',
+];
 
 /**
- * The tables that a statement would scan from end to end. Partitions are so small in tests that this is the
- * cheapest plan; of them, those are meant that no index can be used for.
+ * The tables that a statement would scan from end to end. Partitions and shards are so small in tests that this
+ * is the cheapest plan; of them, those are meant that no index can be used for.
  */
 export const scannedTables = (db: TenantDb, { text, values }: Statement): Promise<string[]> =>
   db.transaction(async (inside) => {
-    if (onPartitions) await inside.query({ text: 'SET LOCAL enable_seqscan = off', values: [] });
+    if (onPartitions || onCitus) {
+      for (const setting of byIndex) await inside.query({ text: setting, values: [] });
+    }
     const explained = { text: `EXPLAIN (FORMAT JSON) ${text}`, values };
-    const [row] = await inside.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(explained);
+    const [row] = await inside.query<{ 'QUERY PLAN': [{ Plan: ExplainedNode }] }>(explained);
     if (!row) throw new Error('EXPLAIN returned no plan.');
     return nodesOf(row['QUERY PLAN'][0].Plan)
       .filter((node) => node['Node Type'] === 'Seq Scan')

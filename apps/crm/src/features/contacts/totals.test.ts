@@ -3,6 +3,7 @@ import type { Caller } from '../../http.ts';
 import { createRecords } from '../../records/records.ts';
 import type { TenantSource } from '../../records/scope.ts';
 import { crowd, inOrder } from '../../testing/crowd.ts';
+import { type ExplainedNode, nodesOf } from '../../testing/explained-plans.ts';
 import { openDatabase, withMethods } from '../../testing/records.ts';
 import { contact } from './contacts.kind.ts';
 
@@ -10,24 +11,14 @@ const { pool, database, close } = await openDatabase();
 const contacts = createRecords(contact, database);
 afterAll(close);
 
-interface Plan {
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly Plans?: readonly Plan[];
-}
-
-const scannedIn = (plan: Plan): number => {
-  const own = plan['Relation Name'] ? plan['Actual Rows'] * plan['Actual Loops'] : 0;
-  return (plan.Plans ?? []).reduce((sum, inner) => sum + scannedIn(inner), own);
-};
-
 /** How many table rows a statement reads. */
 const rowsScanned = async (db: TenantDb, { text, values }: Statement): Promise<number> => {
   const explained = { text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values };
-  const [row] = await db.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(explained);
+  const [row] = await db.query<{ 'QUERY PLAN': [{ Plan: ExplainedNode }] }>(explained);
   if (!row) throw new Error('EXPLAIN gave nothing');
-  return scannedIn(row['QUERY PLAN'][0].Plan);
+  return nodesOf(row['QUERY PLAN'][0].Plan)
+    .filter((node) => node['Relation Name'])
+    .reduce((sum, node) => sum + (node['Actual Rows'] ?? 0) * (node['Actual Loops'] ?? 0), 0);
 };
 
 test('A total and the rows of its page are from the same snapshot during concurrent writes', async () => {
@@ -37,9 +28,9 @@ test('A total and the rows of its page are from the same snapshot during concurr
   const write = async (id: string) => {
     while (reading) {
       await pool.query(
-        `UPDATE tenant_crm.contacts SET deleted_at = CASE WHEN deleted_at IS NULL THEN now() END
-         WHERE id = $1`,
-        [id],
+        `UPDATE tenant_crm.contacts SET deleted_at = CASE WHEN deleted_at IS NULL THEN $3::timestamptz END
+         WHERE tenant_id = $1 AND id = $2`,
+        [caller.tenantId, id, new Date()],
       );
     }
   };
