@@ -14,7 +14,9 @@ export default {
     '<rootDir>/apps/crm/src/features/**/*.test.ts',
     '<rootDir>/apps/crm/src/**/*.citus.test.ts',
   ],
-  testPathIgnorePatterns: base.testPathIgnorePatterns.map((pattern) =>
-    pattern.replace('|citus', ''),
-  ),
+  testPathIgnorePatterns: [
+    ...base.testPathIgnorePatterns.map((pattern) => pattern.replace('|citus', '')),
+    // Its statements lock rows of several tenants, and change the tenant of a row. Those of CRM never do.
+    '/records/counts-of-many-tenants\\.test\\.ts$',
+  ],
 };
