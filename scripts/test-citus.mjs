@@ -1,6 +1,8 @@
 // `npm run test:citus`: runs the tests of CRM's records on the Citus cluster whose coordinator CITUS_URL names: a
 // database with the extension citus and at least one worker, as a superuser. Creates and drops databases named
 // crm_citus_*. Further arguments are passed to Jest.
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { bootstrap, jest } from './bootstrap.mjs';
 
 if (!process.env.CITUS_URL) {
@@ -12,4 +14,5 @@ if (!process.env.CITUS_URL) {
 }
 bootstrap();
 process.env.TEST_CITUS_RUN = `${process.pid}`;
+process.env.TEST_CITUS_REPORT = join(tmpdir(), `crm-citus-${process.pid}.jsonl`);
 jest('--config=infra/citus/jest.config.mjs');

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { until } from './until.ts';
+
+const OBJECT_IN_USE = '55006';
 
 interface Node {
   readonly host: string;
@@ -107,10 +110,21 @@ const dropDatabases = async (
     `SELECT datname AS name FROM pg_database WHERE starts_with(datname, ${pg.escapeLiteral(prefix)})`,
   ]);
   for (const { name } of result?.rows ?? []) {
+    const quoted = pg.escapeIdentifier(name);
+    // The background processes of Citus on the other nodes would connect again.
     await onEachNode(url, nodes, [
-      `ALTER DATABASE ${pg.escapeIdentifier(name)} WITH IS_TEMPLATE false`,
-      `DROP DATABASE ${pg.escapeIdentifier(name)} WITH (FORCE)`,
+      `ALTER DATABASE ${quoted} WITH IS_TEMPLATE false ALLOW_CONNECTIONS false`,
     ]);
+    await until(async () => {
+      try {
+        await onEachNode(url, nodes, [`DROP DATABASE IF EXISTS ${quoted} WITH (FORCE)`]);
+        return true;
+      } catch (error) {
+        // They may take longer to end than PostgreSQL waits for them.
+        if ((error as pg.DatabaseError).code !== OBJECT_IN_USE) throw error;
+        return false;
+      }
+    });
   }
 };
 
@@ -130,6 +144,8 @@ export const freshCitusDatabase = async (
   const template = `crm_citus_${run}`;
   const own = `${template}_${process.env.JEST_WORKER_ID}_`;
   const name = `${own}${randomUUID()}`;
+  if (isFirst) await dropDatabases(url, nodes, own);
+  isFirst = false;
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -139,8 +155,6 @@ export const freshCitusDatabase = async (
       [template],
     );
     if (!rowCount) await createTemplate(url, nodes, template, preparation);
-    if (isFirst) await dropDatabases(url, nodes, own);
-    isFirst = false;
     await onEachNode(url, nodes, [
       `CREATE DATABASE ${pg.escapeIdentifier(name)} TEMPLATE ${pg.escapeIdentifier(template)}`,
     ]);

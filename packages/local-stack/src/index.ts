@@ -6,7 +6,12 @@ export {
   testedProgram,
 } from './application.ts';
 export { type Broker, type BrokerOptions, startBroker } from './broker.ts';
-export { type CitusPreparation, citusNodes, freshCitusDatabase } from './citus-database.ts';
+export {
+  type CitusPreparation,
+  citusNodes,
+  dropCitusDatabases,
+  freshCitusDatabase,
+} from './citus-database.ts';
 export { type Deferred, deferred } from './deferred.ts';
 export { DeploymentAutomationStandIn, type Fault } from './deployment-automation/stand-in.ts';
 export { type FailoverPair, startFailoverPair } from './failover-pair.ts';
@@ -26,6 +31,7 @@ export { type RedisServer, startRedis } from './redis.ts';
 export { type Replicated, startReplicated } from './replicated-postgres.ts';
 export { type S3Server, startS3 } from './s3.ts';
 export { type ServiceProcess, spawnService } from './service-process.ts';
+export { shardReport } from './shard-report.ts';
 export { type SmtpOptions, type SmtpServer, startSmtp } from './smtp.ts';
 export { type Stack, type StackOptions, startStack } from './stack.ts';
 export { type SupervisedProcess, superviseProcess } from './supervised-process.ts';

@@ -19,6 +19,7 @@ import { type Context, createContext, type Overrides } from '../context.ts';
 import { migrations } from '../database.ts';
 import { distributedCrmDatabase, onCitus } from './distributed-tables.ts';
 import { onPartitions, partitionTables, sendPlans } from './partitioned-tables.ts';
+import { ShardStatements } from './shard-statements.ts';
 import { StatementPlans } from './statement-plans.ts';
 
 export interface CallerOptions extends PersonOptions {
@@ -43,7 +44,8 @@ export interface TestCrm {
   /** The headers of a service that acts in a tenant. */
   system(tenant?: 'acme' | 'globex'): Record<string, string>;
   /**
-   * Stops CRM. Throws if a response did not match its operation, or if a statement touched several partitions.
+   * Stops CRM. Throws if a response did not match its operation, or if a statement touched several partitions or
+   * shards.
    */
   stop(): Promise<void>;
 }
@@ -125,6 +127,7 @@ export const startCrm = async (
     observers: [answers.observe, ...(overrides.observers ?? [])],
   });
   const plans = onPartitions ? new StatementPlans(context.pool) : undefined;
+  const shards = onCitus ? new ShardStatements(context.pool, databaseUrl) : undefined;
   const made = createApp(context, furtherGroups(context));
   const end = async (): Promise<void> => {
     await context.stop();
@@ -154,6 +157,7 @@ export const startCrm = async (
       await end();
       answers.verify();
       plans?.verify();
+      await shards?.verify();
     },
   };
 };

@@ -3,19 +3,26 @@ import { freshCitusDatabase } from '@tessera/local-stack';
 import { distribute } from '../administration/distribution/distribute.ts';
 import { migrations } from '../database.ts';
 import { TENANT_ROLE } from '../row-level-security.ts';
+import { sendRemoteCommands } from './shard-statements.ts';
 
 const { CITUS_URL, TEST_CITUS_RUN } = process.env;
 
 /** Whether the tests run on a Citus cluster (`npm run test:citus`). */
 export const onCitus = CITUS_URL !== undefined && TEST_CITUS_RUN !== undefined;
 
-/** A migrated and distributed database of its own on the Citus cluster; returns its URL on the coordinator. */
-export const distributedCrmDatabase = (): Promise<string> =>
-  freshCitusDatabase(`${CITUS_URL}`, `${TEST_CITUS_RUN}`, {
+/**
+ * A migrated and distributed database of its own on the Citus cluster, which reports the commands that it sends to
+ * workers; returns its URL on the coordinator.
+ */
+export const distributedCrmDatabase = async (): Promise<string> => {
+  const url = await freshCitusDatabase(`${CITUS_URL}`, `${TEST_CITUS_RUN}`, {
     roles: [TENANT_ROLE],
-    before: (url) => migrate(url, migrations),
+    before: (template) => migrate(template, migrations),
     distribute,
   });
+  await sendRemoteCommands(url);
+  return url;
+};
 
 /** The same, with rows that `fill` adds before the tables are distributed. */
 export const distributedRows = (fill: (url: string) => Promise<unknown>): Promise<string> =>

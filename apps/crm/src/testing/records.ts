@@ -5,6 +5,7 @@ import type { Caller } from '../http.ts';
 import { crmDatabase } from './crm.ts';
 import { onCitus } from './distributed-tables.ts';
 import { onPartitions } from './partitioned-tables.ts';
+import { ShardStatements } from './shard-statements.ts';
 import { StatementPlans } from './statement-plans.ts';
 
 /** A new database for tests of services without HTTP. */
@@ -17,13 +18,15 @@ export const openDatabase = async (url?: string) => {
   };
   const database = createDatabase(config, createLogger('crm', 'silent'));
   const plans = onPartitions ? new StatementPlans(database.pool) : undefined;
+  const shards = onCitus ? new ShardStatements(database.pool, config.url) : undefined;
   return {
     database,
     pool: database.pool,
-    /** Throws if a statement touched several partitions. */
+    /** Throws if a statement touched several partitions or shards. */
     async close() {
       await database.close();
       plans?.verify();
+      await shards?.verify();
     },
   };
 };
