@@ -49,8 +49,10 @@ export class ShardStatements {
 
   /** Throws if a statement accessed more than one shard, those that are colocated counted as one. */
   async verify(): Promise<void> {
-    const shards = await readShards(this.#url);
     const accessed = this.#executions.filter((execution) => execution.shards.size > 0);
+    // Some tests use a database without Citus.
+    if (accessed.length === 0) return;
+    const shards = await readShards(this.#url);
     const wide = accessed.filter((execution) => {
       // A shard that has been split or moved is not known any more.
       const values = [...execution.shards].flatMap((shard) => shards.get(shard) ?? []);

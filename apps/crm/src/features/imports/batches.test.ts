@@ -49,11 +49,17 @@ const runImport = async (
 
 test('Rows that take longer than a transaction may are saved in smaller parts, each once', async () => {
   // A second for all rows.
-  await pool.query(`
-    CREATE FUNCTION tenant_crm.wait() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN PERFORM pg_sleep(0.01); RETURN NEW; END $$;
-    CREATE TRIGGER wait BEFORE INSERT ON tenant_crm.contacts
-      FOR EACH ROW EXECUTE FUNCTION tenant_crm.wait()`);
+  const client = await pool.connect();
+  for (const statement of [
+    // As in migrations on Citus.
+    'SET citus.enable_unsafe_triggers = on',
+    `CREATE FUNCTION tenant_crm.wait() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN PERFORM pg_sleep(0.01); RETURN NEW; END $$`,
+    `CREATE TRIGGER wait BEFORE INSERT ON tenant_crm.contacts
+      FOR EACH ROW EXECUTE FUNCTION tenant_crm.wait()`,
+  ]) {
+    await client.query(statement);
+  }
   const names = Array.from({ length: 100 }, (_none, n) => `Ada ${n}`);
   const { id, db } = await runImport('first_name', names, { timeLimit: 500 });
   expect(await findImport(db, id)).toMatchObject({ status: 'completed', rows_created: 100 });
@@ -61,7 +67,8 @@ test('Rows that take longer than a transaction may are saved in smaller parts, e
     'SELECT count(*)::int AS contacts, count(DISTINCT first_name)::int AS names FROM tenant_crm.contacts',
   );
   expect(rows).toEqual([{ contacts: 100, names: 100 }]);
-  await pool.query('DROP TRIGGER wait ON tenant_crm.contacts');
+  await client.query('DROP TRIGGER wait ON tenant_crm.contacts');
+  client.release(true);
 });
 
 test('An import with too many wrong rows ends as failed, and keeps those it has found', async () => {
