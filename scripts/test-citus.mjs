@@ -8,7 +8,7 @@ import { bootstrap, jest } from './bootstrap.mjs';
 if (!process.env.CITUS_URL) {
   console.error(
     'CITUS_URL is missing: the URL of a database with Citus on the coordinator, for example',
-    'postgresql://postgres@127.0.0.1:5432/postgres. docs/operations.md describes how to build Citus.',
+    'postgresql://postgres@127.0.0.1:5432/postgres. docs/operations.md says where to get Citus.',
   );
   process.exit(2);
 }

@@ -23,7 +23,7 @@ if ! command -v "$pg_config" >/dev/null; then
 fi
 bin=$("$pg_config" --bindir)
 if [ ! -e "$("$pg_config" --pkglibdir)/citus.so" ]; then
-  echo "PostgreSQL in $bin has no Citus. docs/operations.md describes how to build it." >&2
+  echo "PostgreSQL in $bin has no Citus. docs/operations.md says where to get it." >&2
   exit 2
 fi
 
