@@ -117,7 +117,11 @@ export const bootstrap = ({ build = false } = {}) => {
       name: `generated-${app}`,
       says: `Generating the database client of ${app}...`,
       result: `apps/${app}/src/generated`,
-      fingerprint: contentsOf(['pnpm-lock.yaml', ...schemas]),
+      fingerprint: contentsOf([
+        'pnpm-lock.yaml',
+        'packages/database-kit/tools/prisma.mjs',
+        ...schemas,
+      ]),
     };
     unlessDone(generation, () => {
       runQuietly(process.execPath, ['packages/database-kit/tools/prisma.mjs', app, 'generate']);

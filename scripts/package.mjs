@@ -27,6 +27,10 @@ const PROGRAMS = { crm: ['node_modules/@tessera/content-worker/dist/child/main.j
 
 /** Files of packages that are read at run time under names that static analysis cannot find. */
 const READ_BY_NAME = {
+  '@prisma/client': [
+    /^package\.json$/,
+    /^runtime\/query_compiler_small_bg\.postgresql\.wasm-base64\.mjs$/,
+  ],
   '@scalar/api-reference': [
     /^package\.json$/,
     /^dist\/index\.js$/,
