@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 
 /** A position in the write-ahead log (`pg_lsn`), comparable with `<`. */
@@ -61,26 +61,33 @@ export const redisPositions = ({
   timeoutMs,
   prefix,
 }: RedisPositionsOptions): WritePositions => {
-  const redis = new Redis(url, {
-    commandTimeout: timeoutMs,
-    connectTimeout: timeoutMs,
-    maxRetriesPerRequest: 0,
-    retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
-  });
-  // Each command reports its own failure.
-  redis.on('error', () => undefined);
+  const connect = async (): Promise<Redis> => {
+    // Not every process uses Redis, and its client takes more than a megabyte.
+    const { Redis } = await import('ioredis');
+    const redis = new Redis(url, {
+      commandTimeout: timeoutMs,
+      connectTimeout: timeoutMs,
+      maxRetriesPerRequest: 0,
+      retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
+    });
+    // Each command reports its own failure.
+    redis.on('error', () => undefined);
+    return redis;
+  };
+  const connected = connect();
   const key = (tenantId: string): string => `${prefix}${tenantId}`;
   return {
     async get(tenantId) {
-      const position = await redis.get(key(tenantId));
+      const position = await (await connected).get(key(tenantId));
       return position === null ? undefined : BigInt(`0x${position}`);
     },
     async note(tenantId, position) {
       const text = position.toString(16).padStart(16, '0');
+      const redis = await connected;
       await redis.eval(NOTE_SCRIPT, 1, key(tenantId), text, RETENTION_SECONDS);
     },
     async stop() {
-      redis.disconnect();
+      (await connected).disconnect();
     },
   };
 };

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import type { ClientRateLimitInfo, Options, Store } from 'express-rate-limit';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { RedisStore } from 'rate-limit-redis';
 import type { Logger } from './logs.ts';
 import { MemoryCounter } from './memory-counter.ts';
@@ -82,34 +82,40 @@ const redisCounters = (
   service: string,
   logger: Logger,
 ): Counters => {
-  const redis = new Redis(url, {
-    commandTimeout: timeoutMs,
-    connectTimeout: timeoutMs,
-    maxRetriesPerRequest: 0,
-    retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
-  });
   let isUnavailable = false;
   const lost = (err: unknown): void => {
     if (!isUnavailable)
       logger.error({ err }, 'Redis is unavailable; each replica counts separately');
     isUnavailable = true;
   };
-  redis.on('error', lost);
-  redis.on('ready', () => {
-    if (isUnavailable) logger.info('Redis is available again; limits are shared');
-    isUnavailable = false;
-  });
+  const connect = async (): Promise<Redis> => {
+    // Not every process uses Redis, and its client takes more than a megabyte.
+    const { Redis } = await import('ioredis');
+    const redis = new Redis(url, {
+      commandTimeout: timeoutMs,
+      connectTimeout: timeoutMs,
+      maxRetriesPerRequest: 0,
+      retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
+    });
+    redis.on('error', lost);
+    redis.on('ready', () => {
+      if (isUnavailable) logger.info('Redis is available again; limits are shared');
+      isUnavailable = false;
+    });
+    return redis;
+  };
+  const connected = connect();
   return {
     store(prefix) {
-      const sendCommand = (command: string, ...args: string[]) =>
-        redis.call(command, ...args) as Promise<number>;
+      const sendCommand = async (command: string, ...args: string[]) =>
+        (await connected).call(command, ...args) as Promise<number>;
       return new SharedStore(
         new RedisStore({ prefix: `tessera:${service}:${prefix}`, sendCommand }),
         lost,
       );
     },
     async stop() {
-      redis.disconnect();
+      (await connected).disconnect();
     },
   };
 };

@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher, request } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import { allowedAddresses, type IsAllowedAddress } from './addresses.ts';
 import { checkedLookup, type Resolve, resolveWithSystem } from './lookup.ts';
 import { readBeginning, readBounded } from './read-bounded.ts';
@@ -94,13 +94,13 @@ const unlessAborted = async <T>(pending: Promise<T>, signal: AbortSignal): Promi
 export class PublicHttp {
   readonly #isAllowed: IsAllowedAddress;
   readonly #maxRedirects: number;
-  readonly #agent: Agent;
+  readonly #lookup: ReturnType<typeof checkedLookup>;
+  #agent: Promise<Agent> | undefined;
 
   constructor({ allowedNetworks = [], maxRedirects = 3, resolve }: PublicHttpOptions = {}) {
     this.#isAllowed = allowedAddresses(allowedNetworks);
     this.#maxRedirects = maxRedirects;
-    const lookup = checkedLookup(resolve ?? resolveWithSystem, this.#isAllowed);
-    this.#agent = new Agent({ connect: { lookup }, keepAliveTimeout: 10_000 });
+    this.#lookup = checkedLookup(resolve ?? resolveWithSystem, this.#isAllowed);
   }
 
   /** Throws an InvalidTarget or AddressRefused for a URL that no request may use, without a DNS lookup. */
@@ -127,7 +127,7 @@ export class PublicHttp {
     for (let redirects = 0; ; redirects += 1) {
       const { method, headers, body } = hop;
       const response = await unlessAborted(
-        request(target, { method, headers, body, signal: ending, dispatcher: this.#agent }),
+        this.#send(target, { method, headers, body, signal: ending }),
         ending,
       );
       const { statusCode: status } = response;
@@ -150,7 +150,19 @@ export class PublicHttp {
   }
 
   /** Aborts running requests and closes all connections. */
-  close(): Promise<void> {
-    return this.#agent.destroy();
+  async close(): Promise<void> {
+    await (await this.#agent)?.destroy();
+  }
+
+  async #send(
+    target: URL,
+    hop: Hop & { readonly signal: AbortSignal },
+  ): Promise<Dispatcher.ResponseData> {
+    // Loaded with the first request: it takes several megabytes, and many processes send none.
+    const { Agent, request } = await import('undici');
+    this.#agent ??= Promise.resolve(
+      new Agent({ connect: { lookup: this.#lookup }, keepAliveTimeout: 10_000 }),
+    );
+    return request(target, { ...hop, dispatcher: await this.#agent });
   }
 }

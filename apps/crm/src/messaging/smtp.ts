@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { PublicTcp } from '@tessera/outbound-http';
-import { createTransport } from 'nodemailer';
 import { connectionFailure, DeliveryFailed, type DeliveryStep } from './delivery-failed.ts';
 
 /** How mails are sent: the settings of an email account, with its credentials. */
@@ -73,7 +72,9 @@ const failureOf = (cause: unknown): DeliveryFailed => {
 };
 
 export const createSmtp = ({ tcp, ca, timeoutMs = TIMEOUT_MS }: SmtpOptions): Smtp => {
-  const transportOf = (account: SmtpAccount, connection: Socket) => {
+  const transportOf = async (account: SmtpAccount, connection: Socket) => {
+    // Loaded with the first mail: it takes several megabytes, and not every process sends mails.
+    const { createTransport } = await import('nodemailer');
     const { host, port, security, credentials } = account;
     return createTransport({
       host,
@@ -110,7 +111,8 @@ export const createSmtp = ({ tcp, ca, timeoutMs = TIMEOUT_MS }: SmtpOptions): Sm
         });
       const messageId = `<${randomUUID()}@${from.slice(from.lastIndexOf('@') + 1)}>`;
       try {
-        await transportOf(account, connection).sendMail({
+        const transport = await transportOf(account, connection);
+        await transport.sendMail({
           from: { name: name ?? '', address: from },
           // As an object, so that the address is not parsed as a list.
           to: { name: '', address: to },

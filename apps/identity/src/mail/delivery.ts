@@ -1,6 +1,5 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createTransport } from 'nodemailer';
 import type { Message } from './mails.ts';
 
 /** Delivers a mail; rejects if it was not accepted. */
@@ -9,9 +8,10 @@ export type Deliver = (message: Message, signal: AbortSignal) => Promise<void>;
 /** Prevents automatic replies (RFC 3834). */
 const headers = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' };
 
-/** Sends mails through an SMTP server; `from` is an address with or without a name. */
-export const smtpDelivery = ({ url, from }: { url: string; from: string }): Deliver => {
-  const transport = createTransport({
+const transportTo = async (url: string) => {
+  // Loaded with the first mail: it takes several megabytes, and not every process sends mails.
+  const { createTransport } = await import('nodemailer');
+  return createTransport({
     url,
     connectionTimeout: 10_000,
     greetingTimeout: 10_000,
@@ -20,9 +20,15 @@ export const smtpDelivery = ({ url, from }: { url: string; from: string }): Deli
     disableFileAccess: true,
     disableUrlAccess: true,
   });
+};
+
+/** Sends mails through an SMTP server; `from` is an address with or without a name. */
+export const smtpDelivery = ({ url, from }: { url: string; from: string }): Deliver => {
+  let transport: ReturnType<typeof transportTo> | undefined;
   const domain = /@([^@>\s]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
   return async ({ id, to, subject, text, html }, signal) => {
-    await transport.sendMail({
+    transport ??= transportTo(url);
+    await (await transport).sendMail({
       from,
       // As an object, so that the address is not parsed as a list.
       to: { name: '', address: to },

@@ -1,5 +1,3 @@
-import { fileTypeFromBuffer } from 'file-type';
-
 /** How many bytes of a file are read to detect its type. */
 export const SAMPLE_BYTES = 16 * 1024;
 
@@ -58,6 +56,8 @@ export const isOneOf = (types: readonly string[], type: string): boolean =>
  */
 export const contentTypeOf = async (sample: Uint8Array, declared: string): Promise<string> => {
   if (!isUtf16(sample)) {
+    // Loaded with the first file, because not every process receives files.
+    const { fileTypeFromBuffer } = await import('file-type');
     // The library throws for some truncated or damaged files, and takes UTF-16 for audio.
     const found = await fileTypeFromBuffer(sample).catch(() => undefined);
     if (found) return found.mime;

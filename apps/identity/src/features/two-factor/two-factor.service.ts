@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { HttpError, invalidField } from '@tessera/http-kit';
 import type { Vault } from '@tessera/vault';
-import qrcode from 'qrcode';
 import { type Actor, actorOf, note } from '../../activity/activity.ts';
 import type { Transaction } from '../../database.ts';
 import type { TwoFactor } from '../../generated/prisma/client.ts';
@@ -245,6 +244,8 @@ export class TwoFactorService {
   async #forApp({ id, email }: UserCaller, secret: Buffer): Promise<AppSecret> {
     const { totp } = this.#use;
     const uri = totp.uri(secret, email ?? id);
+    // Loaded when it is needed, which is rare: the encoder of images takes a megabyte.
+    const { default: qrcode } = await import('qrcode');
     return { qrCode: await qrcode.toDataURL(uri), secret: totp.text(secret), uri };
   }
 
