@@ -28,6 +28,10 @@ const argumentsOf = (folder: string, program: string, from: RunFrom): string[] =
         path.join(folder, 'src', `${program}.ts`),
       ];
 
+/** As the images and the systemd units start a service: see docs/operations.md#memory. */
+const MEMORY_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=50'];
+const MEMORY_VARIABLES = { MALLOC_ARENA_MAX: '2' };
+
 /** The arguments of Node that run a module of an app. */
 export const nodeArguments = (
   app: string,
@@ -92,11 +96,12 @@ export const application = (options: ApplicationOptions): Application => {
     const output = openSync(log, 'a', 0o600);
     try {
       const args = nodeArguments(name, 'main', from, checkout);
+      const isBuilt = from === 'build';
       return superviseProcess({
         command: process.execPath,
-        args,
+        args: isBuilt ? [...MEMORY_FLAGS, ...args] : args,
         signal: 'SIGTERM',
-        environment,
+        environment: { ...(isBuilt && MEMORY_VARIABLES), ...environment },
         output,
       });
     } finally {
