@@ -40,8 +40,12 @@ const main = async (): Promise<void> => {
   if (failed.length > 0) process.exitCode = 1;
 };
 
-main().catch((error) => {
+try {
+  await main();
+} catch (error) {
   console.error(error instanceof Error ? (error.stack ?? error.message) : error);
   console.error(usage);
   process.exitCode = 1;
-});
+}
+// The system has stopped. A connection that a fault left half open must not keep this process.
+process.exit();
