@@ -1,11 +1,11 @@
 // The tests run the sources: no build comes first (packages export a `source` condition).
 export default {
   testEnvironment: '<rootDir>/jest.environment.mjs',
-  // Processes, brokers and databases take their time on a busy machine; nothing here measures speed.
   runtime: '<rootDir>/jest.runtime.mjs',
+  // Processes, brokers and databases take their time on a busy machine; nothing here measures speed.
   testTimeout: 180_000,
   maxWorkers: '100%',
-  // Modules of ES stay in memory after their test: a worker that has grown is replaced by a new one.
+  // What test files leave in memory adds up: a worker that has grown is replaced by a new one.
   workerIdleMemoryLimit: '1GB',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
   // One embedded PostgreSQL a run, started when the first test asks for it.
