@@ -1,10 +1,13 @@
+import { availableParallelism } from 'node:os';
+
 // The tests run the sources: no build comes first (packages export a `source` condition).
 export default {
   testEnvironment: '<rootDir>/jest.environment.mjs',
   runtime: '<rootDir>/jest.runtime.mjs',
   // Processes, brokers and databases take their time on a busy machine; nothing here measures speed.
   testTimeout: 180_000,
-  maxWorkers: '100%',
+  // A file that waits, such as for what a killed process leaves to another, keeps no core busy.
+  maxWorkers: availableParallelism() + 1,
   // What test files leave in memory adds up: a worker that has grown is replaced by a new one.
   workerIdleMemoryLimit: '1GB',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
