@@ -6,7 +6,7 @@ export default {
   runtime: '<rootDir>/jest.runtime.mjs',
   // Processes, brokers and databases take their time on a busy machine; nothing here measures speed.
   testTimeout: 180_000,
-  // A file that waits, such as for what a killed process leaves to another, keeps no core busy.
+  // One more than there are cores, because some files mostly wait, for example until a replica takes over from a killed process.
   maxWorkers: availableParallelism() + 1,
   // What test files leave in memory adds up: a worker that has grown is replaced by a new one.
   workerIdleMemoryLimit: '1GB',

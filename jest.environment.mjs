@@ -30,13 +30,22 @@ const createTemporaryFolder = () => {
   return folder;
 };
 
-/** Where Jest keeps the tests of a file and what follows them. */
-const STATE_OF_JEST = new Set(['JEST_STATE_SYMBOL', 'EVENT_HANDLERS']);
+/** Global symbols in which Jest keeps the tests of a file and its settings, such as `jest.setTimeout`. */
+const STATE_OF_JEST = new Set([
+  'JEST_STATE_SYMBOL',
+  'EVENT_HANDLERS',
+  'TEST_TIMEOUT_SYMBOL',
+  'RETRY_TIMES',
+  'RETRY_TIMES_SETTER',
+  'RETRY_IMMEDIATELY',
+  'WAIT_BEFORE_RETRY',
+  'LOG_ERRORS_BEFORE_RETRY',
+]);
 
 /**
  * Node's environment, in which a test file fails where pg warned that it was used in a way that its next
  * version refuses. `--no-warnings` keeps such warnings from the terminal, and so from everybody's eyes.
- * Whatever a file leaves in the temporary directory, and the processes that it kills, is removed when it ends.
+ * What a file, or a process that it killed, left in the temporary directory is removed when the file ends.
  * A file runs in another time zone with `@jest-environment-options {"timeZone": "Europe/Budapest"}` in its
  * first comment: a test itself has only a copy of the environment.
  */

@@ -64,7 +64,7 @@ const tests = (script, variables) => async () => {
 const before = noProcessLeft.running();
 await check('types', async () => {
   const isCompiled = await node('node_modules/typescript/bin/tsc', '-b');
-  // The tests start identity-admin and crm-admin from this build, which takes half the CPU time of starting them from their sources.
+  // The tests start services and other programs from this build, which takes half the CPU time of starting them from their sources.
   if (isCompiled) process.env.TEST_PROGRAMS = 'build';
   return isCompiled;
 });

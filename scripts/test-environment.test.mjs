@@ -66,6 +66,8 @@ const file = `import { users } from './users.mjs';
 
 const { jest } = import.meta;
 const { length } = users;
+// Modules that a later file is the first to load may import others themselves.
+if (length > 0) await import('./loaded-late.mjs');
 test(\`User \${length} of a module\`, () => {
   users.push('a file');
   expect([process.env.LEFT, Date.now() > 0, 'clock' in setTimeout]).toEqual([undefined, true, false]);
@@ -75,9 +77,11 @@ test(\`User \${length} of a module\`, () => {
 });
 if (length === 0) test('Only in the first file', () => {});`;
 
-test('Test files of a process share the modules that they import, and nothing else', () => {
+test('Test files of a process share the modules that they import, but not environment variables, spies and fake timers', () => {
   const passed = passedIn({
     'users.mjs': 'export const users = [];',
+    'loaded-late.mjs': "await import('./imported-late.mjs');",
+    'imported-late.mjs': '',
     'one.test.mjs': file,
     'other.test.mjs': file,
   });

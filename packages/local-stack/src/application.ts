@@ -11,9 +11,8 @@ export const root = fileURLToPath(new URL('../../../', import.meta.url));
 export type RunFrom = 'source' | 'build';
 
 /**
- * From what the tests run services and other programs in processes of their own: the sources or, with
- * `TEST_PROGRAMS=build`, the build. From the build, each process starts in half the CPU time. CI compiles before the
- * tests.
+ * From what `testedProgram`, `spawnService` and the test stacks run programs: the sources or, with `TEST_PROGRAMS=build`,
+ * the build. From the build, each process starts in half the CPU time. CI compiles before the tests.
  */
 export const testedFrom: RunFrom = process.env.TEST_PROGRAMS === 'build' ? 'build' : 'source';
 

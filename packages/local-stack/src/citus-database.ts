@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
 import pg from 'pg';
 import { until } from './until.ts';
 
@@ -128,8 +129,8 @@ const dropDatabases = async (
   }
 };
 
-/** Whether this test file has no database yet; each file has modules of its own. */
-let isFirst = true;
+/** The temporary folder of the test file that last dropped databases; each file has one of its own. */
+let droppedBy: string | undefined;
 
 /**
  * Creates a database on all nodes of a Citus cluster, a copy of a template that is prepared once per `run`. Drops the
@@ -144,8 +145,8 @@ export const freshCitusDatabase = async (
   const template = `crm_citus_${run}`;
   const own = `${template}_${process.env.JEST_WORKER_ID}_`;
   const name = `${own}${randomUUID()}`;
-  if (isFirst) await dropDatabases(url, nodes, own);
-  isFirst = false;
+  if (droppedBy !== tmpdir()) await dropDatabases(url, nodes, own);
+  droppedBy = tmpdir();
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

@@ -171,6 +171,16 @@ test('A request ends when its caller aborts it', async () => {
   await expect(response).rejects.toThrow('no longer needed');
 });
 
+test('Nothing is sent after the client has been closed', async () => {
+  const { url, seen } = await serve(ok);
+  const client = connect();
+  const pending = client.request(url());
+  await client.close();
+  await expect(pending).rejects.toThrow();
+  await expect(client.request(url())).rejects.toThrow('destroyed');
+  expect(seen).toEqual([]);
+});
+
 test('Reading stops when a response is too large', async () => {
   const { url } = await serve((_req, res) => {
     const chunk = Buffer.alloc(64 * 1024);

@@ -95,7 +95,8 @@ export class PublicHttp {
   readonly #isAllowed: IsAllowedAddress;
   readonly #maxRedirects: number;
   readonly #lookup: ReturnType<typeof checkedLookup>;
-  #agent: Promise<Agent> | undefined;
+  #agent: Agent | undefined;
+  #isClosed = false;
 
   constructor({ allowedNetworks = [], maxRedirects = 3, resolve }: PublicHttpOptions = {}) {
     this.#isAllowed = allowedAddresses(allowedNetworks);
@@ -151,7 +152,8 @@ export class PublicHttp {
 
   /** Aborts running requests and closes all connections. */
   async close(): Promise<void> {
-    await (await this.#agent)?.destroy();
+    this.#isClosed = true;
+    await this.#agent?.destroy();
   }
 
   async #send(
@@ -159,10 +161,9 @@ export class PublicHttp {
     hop: Hop & { readonly signal: AbortSignal },
   ): Promise<Dispatcher.ResponseData> {
     // Loaded with the first request: it takes several megabytes, and many processes send none.
-    const { Agent, request } = await import('undici');
-    this.#agent ??= Promise.resolve(
-      new Agent({ connect: { lookup: this.#lookup }, keepAliveTimeout: 10_000 }),
-    );
-    return request(target, { ...hop, dispatcher: await this.#agent });
+    const { Agent, errors, request } = await import('undici');
+    if (this.#isClosed) throw new errors.ClientDestroyedError();
+    this.#agent ??= new Agent({ connect: { lookup: this.#lookup }, keepAliveTimeout: 10_000 });
+    return request(target, { ...hop, dispatcher: this.#agent });
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { PublicTcp } from '@tessera/outbound-http';
+import type { createTransport } from 'nodemailer';
 import { connectionFailure, DeliveryFailed, type DeliveryStep } from './delivery-failed.ts';
 
 /** How mails are sent: the settings of an email account, with its credentials. */
@@ -72,11 +73,13 @@ const failureOf = (cause: unknown): DeliveryFailed => {
 };
 
 export const createSmtp = ({ tcp, ca, timeoutMs = TIMEOUT_MS }: SmtpOptions): Smtp => {
-  const transportOf = async (account: SmtpAccount, connection: Socket) => {
-    // Loaded with the first mail: it takes several megabytes, and not every process sends mails.
-    const { createTransport } = await import('nodemailer');
+  const transportOf = (
+    create: typeof createTransport,
+    account: SmtpAccount,
+    connection: Socket,
+  ) => {
     const { host, port, security, credentials } = account;
-    return createTransport({
+    return create({
       host,
       port,
       // The address of this connection was checked.
@@ -103,6 +106,8 @@ export const createSmtp = ({ tcp, ca, timeoutMs = TIMEOUT_MS }: SmtpOptions): Sm
   return {
     async send(account, { to, subject, text, html }) {
       const { host, port, from_address: from, from_name: name } = account;
+      // Loaded with the first mail: it takes several megabytes, and not every process sends mails.
+      const { createTransport: create } = await import('nodemailer');
       const signal = AbortSignal.timeout(timeoutMs);
       const connection = await tcp
         .connect({ host, port, timeoutMs: CONNECT_TIMEOUT_MS })
@@ -111,8 +116,7 @@ export const createSmtp = ({ tcp, ca, timeoutMs = TIMEOUT_MS }: SmtpOptions): Sm
         });
       const messageId = `<${randomUUID()}@${from.slice(from.lastIndexOf('@') + 1)}>`;
       try {
-        const transport = await transportOf(account, connection);
-        await transport.sendMail({
+        await transportOf(create, account, connection).sendMail({
           from: { name: name ?? '', address: from },
           // As an object, so that the address is not parsed as a list.
           to: { name: '', address: to },

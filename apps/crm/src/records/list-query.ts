@@ -70,7 +70,7 @@ export const narrowingFields = <T extends KindTypes>({
 const sortField = ({ sort }: Pick<Kind, 'sort'>) =>
   oneOf(...Object.keys(sort).flatMap((name) => [name, `-${name}`]));
 
-const exportedTwice =
+const changedMeanwhile =
   'A record whose value changes during the export may be missing or appear twice.';
 
 /**
@@ -81,11 +81,11 @@ export const exportFields = <T extends KindTypes>(kind: Kind<T>): Record<string,
   sort: kind.parent
     ? described(
         withDefault(sortField(kind), kind.defaultSort),
-        `\`-\` in front: descending. ${exportedTwice}`,
+        `\`-\` in front: descending. ${changedMeanwhile}`,
       )
     : described(
         optional(sortField(kind)),
-        `\`-\` in front: descending. Default: by id. ${exportedTwice}`,
+        `\`-\` in front: descending. Default: by id. ${changedMeanwhile}`,
       ),
   ...narrowingFields(kind),
 });

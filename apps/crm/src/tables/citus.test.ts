@@ -133,7 +133,7 @@ test('Functions for all tenants have no condition without columns beside EXISTS'
   // Citus would execute EXISTS as a join; see the migration exists_in_maintenance.
   const { rows } = await pool.query<{ name: string }>(
     `SELECT proname AS name FROM pg_proc WHERE pronamespace = 'tenant_crm'::regnamespace
-       AND prosrc ~ '\\yAND tenant_crm\\.current_tenant\\(\\) IS NULL\\y' AND prosrc ~ '\\y(EXISTS|IN) \\(\\s*SELECT\\y'`,
+       AND prosrc ~ '\\y(WHERE|AND)\\s+tenant_crm\\.current_tenant\\(\\) IS NULL\\y' AND prosrc ~ '\\y(EXISTS|IN) \\(\\s*SELECT\\y'`,
   );
   expect(rows).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Transporter } from 'nodemailer';
 import type { Message } from './mails.ts';
 
 /** Delivers a mail; rejects if it was not accepted. */
@@ -8,27 +9,23 @@ export type Deliver = (message: Message, signal: AbortSignal) => Promise<void>;
 /** Prevents automatic replies (RFC 3834). */
 const headers = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' };
 
-const transportTo = async (url: string) => {
-  // Loaded with the first mail: it takes several megabytes, and not every process sends mails.
-  const { createTransport } = await import('nodemailer');
-  return createTransport({
-    url,
-    connectionTimeout: 10_000,
-    greetingTimeout: 10_000,
-    socketTimeout: 20_000,
-    // Message parts are always text, never file names or URLs.
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
-};
-
 /** Sends mails through an SMTP server; `from` is an address with or without a name. */
 export const smtpDelivery = ({ url, from }: { url: string; from: string }): Deliver => {
-  let transport: ReturnType<typeof transportTo> | undefined;
+  let transport: Transporter | undefined;
   const domain = /@([^@>\s]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
   return async ({ id, to, subject, text, html }, signal) => {
-    transport ??= transportTo(url);
-    await (await transport).sendMail({
+    // Loaded with the first mail: it takes several megabytes, and not every process sends mails.
+    const { createTransport } = await import('nodemailer');
+    transport ??= createTransport({
+      url,
+      connectionTimeout: 10_000,
+      greetingTimeout: 10_000,
+      socketTimeout: 20_000,
+      // Message parts are always text, never file names or URLs.
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+    await transport.sendMail({
       from,
       // As an object, so that the address is not parsed as a list.
       to: { name: '', address: to },

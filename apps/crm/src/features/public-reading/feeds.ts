@@ -20,7 +20,7 @@ const NOT_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
 const xmlText = (text: string): string => text.replace(NOT_XML, '').toWellFormed();
 
-/** Atom requires a time, and an empty feed is as it was when the site was set up. */
+/** Atom requires a time. An empty feed has that of the last change of its site's settings. */
 const updatedAt = (site: Site, posts: readonly { readonly updated_at: Date }[]): Date =>
   posts.length === 0
     ? site.settingsChangedAt
@@ -84,7 +84,7 @@ export const feedOf = async (
       urls.own('', language),
       language,
       versions,
-      site.settingsChangedAt,
+      versions.length === 0 ? site.settingsChangedAt : undefined,
     ),
     write: async () => feedFormats[format].write(await compose(newest)),
   };

@@ -1,7 +1,7 @@
 import { described, int, shape } from '@tessera/fields';
 import { empty, type RouteEntry, type RouteTable, streamed } from '@tessera/http-kit';
 import { route } from '../../http.ts';
-import { BuiltTexts } from './built-texts.ts';
+import type { BuiltTexts } from './built-texts.ts';
 import { revalidate } from './caching.ts';
 import { type FeedFormat, feedFormats, feedOf, feedPath } from './feeds.ts';
 import { ByLanguage } from './public.schema.ts';
@@ -41,11 +41,7 @@ const feedRoute = (format: FeedFormat, reading: Reading, texts: BuiltTexts): Rou
 const sitemapAnswer = { 200: streamed({ [XML]: null }), 304: empty } as const;
 
 /** Feeds of posts, and sitemaps of all published records. */
-export const xmlRoutes = (
-  reading: Reading,
-  sitemaps: Sitemaps,
-  texts = new BuiltTexts(),
-): RouteTable => ({
+export const xmlRoutes = (reading: Reading, sitemaps: Sitemaps, texts: BuiltTexts): RouteTable => ({
   getRssFeed: feedRoute('rss', reading, texts),
   getAtomFeed: feedRoute('atom', reading, texts),
   getSitemap: route({

@@ -2,6 +2,7 @@ import { under } from '@tessera/http-kit';
 import { ActiveTenants } from '../../absent-callers/active-tenants.ts';
 import { startCrm, type TestCrm } from '../../testing/crm.ts';
 import { publicSite, type TestSite } from '../../testing/public-site.ts';
+import { BuiltTexts } from './built-texts.ts';
 import type { Reading } from './reading.service.ts';
 import { Sitemaps } from './sitemap.ts';
 import { createSites } from './sites.service.ts';
@@ -14,7 +15,7 @@ beforeAll(async () => {
     const activeTenants = new ActiveTenants(access, clock);
     const sites = createSites({ database, access, activeTenants });
     // Only the sitemaps are requested.
-    const routes = xmlRoutes({} as Reading, new Sitemaps(sites, publicUrl, 3));
+    const routes = xmlRoutes({} as Reading, new Sitemaps(sites, publicUrl, 3), new BuiltTexts());
     const named = Object.entries(under('/of-three', routes)).map(([id, one]) => [
       `${id}OfThree`,
       one,
