@@ -118,9 +118,6 @@ export const reasons: Reasons = {
     filters: withParent('A channel'),
     export: withParent('A channel'),
   },
-  '/projects/{id}/members': {
-    export: withParent('A project'),
-  },
   '/tasks/board': {
     sort: 'Columns are in the order that users give the tasks.',
     export: view('tasks'),
@@ -147,11 +144,7 @@ export const reasons: Reasons = {
     filters: withParent('A folder'),
     export: withParent('A folder'),
   },
-  '/imports': {
-    export: 'Failed rows of an import can be exported; the imports themselves are its log.',
-    seed: needsFiles,
-    benchmark: notSeeded,
-  },
+  '/imports': { seed: needsFiles, benchmark: notSeeded },
   '/activity': {
     history: 'An entry never changes.',
     events: 'An entry is about a change that is an event itself.',
