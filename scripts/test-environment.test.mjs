@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { root } from './bootstrap.mjs';
 
 const script = `
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import Environment from './jest.environment.mjs';
 
 const outside = tmpdir();
@@ -86,4 +86,27 @@ test('Test files of a process share the modules that they import, but not enviro
     'other.test.mjs': file,
   });
   expect(passed).toEqual(['Only in the first file', 'User 0 of a module', 'User 1 of a module']);
+});
+
+/** Whether the text of a module declares a hook when it is loaded. Only the test file that loads it first would have it. */
+const declaresHook = (text) => /^(?:before|after)(?:All|Each)\(/m.test(text);
+
+test('Modules that test files share declare no hooks', () => {
+  const modules = ['apps', 'packages'].flatMap((folder) =>
+    readdirSync(join(root, folder)).flatMap((name) => {
+      const sources = join(root, folder, name, 'src');
+      if (!existsSync(sources)) return [];
+      return readdirSync(sources, { recursive: true })
+        .filter((file) => file.endsWith('.ts') && !/\.(test|d)\.ts$|^generated/.test(file))
+        .map((file) => join(sources, file));
+    }),
+  );
+  expect(modules.length).toBeGreaterThan(1000);
+  const found = modules.filter((file) => declaresHook(readFileSync(file, 'utf8')));
+  expect(found.map((file) => relative(root, file))).toEqual([]);
+});
+
+test('A hook in a module is found, and one that a function declares is allowed', () => {
+  expect(declaresHook("import a from 'a';\nafterEach(() => expect(a).toEqual([]));\n")).toBe(true);
+  expect(declaresHook('export const start = () => {\n  afterAll(stop);\n};\n')).toBe(false);
 });
