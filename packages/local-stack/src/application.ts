@@ -28,7 +28,10 @@ const argumentsOf = (folder: string, program: string, from: RunFrom): string[] =
       ];
 
 /** As the images and the systemd units start a service: see docs/operations.md#memory. */
-const MEMORY_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=50'];
+const MEMORY_FLAGS = {
+  identity: ['--max-semi-space-size=8', '--heap-growing-percent=50'],
+  crm: ['--max-semi-space-size=8'],
+};
 const MEMORY_VARIABLES = { MALLOC_ARENA_MAX: '2' };
 
 /** The arguments of Node that run a module of an app. */
@@ -98,7 +101,7 @@ export const application = (options: ApplicationOptions): Application => {
       const isBuilt = from === 'build';
       return superviseProcess({
         command: process.execPath,
-        args: isBuilt ? [...MEMORY_FLAGS, ...args] : args,
+        args: isBuilt ? [...MEMORY_FLAGS[name], ...args] : args,
         signal: 'SIGTERM',
         environment: { ...(isBuilt && MEMORY_VARIABLES), ...environment },
         output,
