@@ -1,20 +1,9 @@
-// The checks of `npm run check`. Each check and each test counts as one; the last line is the
-// total. Each of our own checks is tested with a planted violation.
-import { alertRules } from './check-alerts.mjs';
-import { benchRuns } from './check-bench.mjs';
-import { compatible } from './check-compatibility.mjs';
-import { documents } from './check-documents.mjs';
-import { fakeAuthentication } from './check-fake-auth.mjs';
-import { fresh } from './check-generated.mjs';
-import { kubernetes } from './check-kubernetes.mjs';
-import { lintRules } from './check-lint-rules.mjs';
-import { migrationLocks } from './check-migrations.mjs';
+// Runs the steps of `npm run check`. Each step and each test counts as one; the last line is the total.
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { noProcessLeft } from './check-processes.mjs';
-import { publication } from './check-publication.mjs';
-import { withoutSecrets } from './check-secrets.mjs';
-import { runTests } from './check-tests.mjs';
-import { tour } from './check-tour.mjs';
-import { workflows } from './check-workflows.mjs';
+import { lanes, preparations } from './check-steps.mjs';
 import { inOwnGroup } from './own-group.mjs';
 
 let passed = 0;
@@ -22,98 +11,83 @@ let failed = 0;
 const failures = [];
 /** Files of tests that failed first and passed when they ran by themselves. */
 const flaky = [];
-/** How long each step and each file of tests took, in milliseconds. */
+/** How long each step and each file of tests took, in milliseconds; of steps also the CPU seconds. */
 const steps = [];
 const files = [];
 const SLOWEST_FILES = 15;
 
-const node = (...args) => inOwnGroup(process.execPath, args);
-
 const seconds = (duration) => (duration / 1000).toFixed(1);
 const minutes = (duration) => (duration / 60_000).toFixed(1).padStart(6);
 
-const check = async (name, run) => {
-  console.log(`\n--- ${name}`);
+/** Runs a step in a process of its own, with this standard output, and adds up its outcome. */
+const runStep = async ({ name }, output) => {
   const started = Date.now();
-  let isRight = false;
-  try {
-    isRight = (await run()) !== false;
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
-  }
-  if (isRight) passed += 1;
-  else failed += 1;
-  if (!isRight) failures.push(name);
+  let outcome = { isRight: false };
+  await inOwnGroup(process.execPath, ['scripts/check-step.mjs', name], {
+    stdio: ['ignore', output, output, 'ipc'],
+    onMessage: (message) => {
+      outcome = message;
+    },
+  });
   const duration = Date.now() - started;
-  steps.push({ name, duration });
-  console.log(`${isRight ? 'passed' : 'FAILED'}: ${name} (${seconds(duration)} s)`);
+  passed += (outcome.passed ?? 0) + (outcome.isRight ? 1 : 0);
+  failed += (outcome.failed ?? 0) + (outcome.isRight ? 0 : 1);
+  if (!outcome.isRight) failures.push(name);
+  flaky.push(...(outcome.flaky ?? []));
+  files.push(...(outcome.files ?? []));
+  steps.push({ name, duration, cpu: outcome.cpu });
+  return `${outcome.isRight ? 'passed' : 'FAILED'}: ${name} (${seconds(duration)} s)`;
 };
 
-/** Runs Jest through a script of package.json, with further environment variables, and adds its counts. */
-const tests = (script, variables) => async () => {
-  const run = await runTests(script, (command, args) => inOwnGroup(command, args, variables));
-  passed += run.totals.passed;
-  failed += run.totals.failed;
-  flaky.push(...run.flaky);
-  for (const { file, duration } of run.durations)
-    files.push({ name: `${file} (${script})`, duration });
-  if (run.totals.skipped > 0) throw new Error(`${run.totals.skipped} tests were skipped.`);
-  return run.isRight;
+const runVisibly = async (step) => {
+  console.log(`\n--- ${step.name}`);
+  console.log(await runStep(step, 'inherit'));
 };
 
+/** Prints what a step printed when it has ended, so that the output of two steps does not mix. */
+const runBeside = async (step) => {
+  const directory = mkdtempSync(join(tmpdir(), 'tessera-step-'));
+  const path = join(directory, 'output');
+  const output = openSync(path, 'w');
+  try {
+    const result = await runStep(step, output);
+    console.log(`\n--- ${step.name}\n${readFileSync(path, 'utf8')}${result}`);
+  } finally {
+    closeSync(output);
+    rmSync(directory, { recursive: true });
+  }
+};
+
+const inOrder = async (list, run) => {
+  for (const step of list) await run(step);
+};
+
+const startedAll = Date.now();
 const before = noProcessLeft.running();
-await check('types', async () => {
-  const isCompiled = await node('node_modules/typescript/bin/tsc', '-b');
-  // The tests start services and other programs from this build, which takes half the CPU time of starting them from their sources.
-  if (isCompiled) process.env.TEST_PROGRAMS = 'build';
-  return isCompiled;
-});
-await check('tests', tests('test'));
-await check('tests of events on Apache Kafka', tests('test:kafka'));
-await check('tests of limits that replicas share in Redis', tests('test:redis'));
-await check('tests of the scan of files with ClamAV', tests('test:clamd'));
-await check('tests of files in S3', tests('test:s3'));
-await check('tests of both services behind PgBouncer', tests('test:pgbouncer'));
-await check('tests of the SQL on PostgreSQL 15', tests('test:postgres15'));
-await check(
-  'tests of records on partitioned tables of PostgreSQL 15',
-  tests('test:partitions', { TEST_POSTGRES_RELEASE: '15' }),
-);
-await check('a backup is restored to a time', tests('verify:restore'));
-await check('tests of the pages in a browser', tests('test:browser'));
-await check('tests on another release of Node', tests('test:node'));
-await check('format and lint', () => node('node_modules/@biomejs/biome/bin/biome', 'ci', '.'));
-await check('our lint rules, by planted violations', lintRules);
-await check('fake authentication is off but in local development', fakeAuthentication);
-await check('the alert rules work', alertRules);
-await check('everything generated is fresh', fresh);
-for (const app of ['identity', 'crm']) {
-  await check(`the migrations of ${app} make its schema`, () =>
-    node('packages/database-kit/tools/prisma.mjs', app, 'drift'),
-  );
+await inOrder(preparations, runVisibly);
+// The tests start services and other programs from the build, which takes half the CPU time of starting them from
+// their sources.
+if (failures.length === 0) process.env.TEST_PROGRAMS = 'build';
+const [visible, ...others] = lanes;
+await Promise.all([
+  inOrder(visible, runVisibly),
+  ...others.map((lane) => inOrder(lane, runBeside)),
+]);
+try {
+  await noProcessLeft.since(before);
+  passed += 1;
+} catch (error) {
+  console.error(error.message);
+  failures.push('no process is left behind');
+  failed += 1;
 }
-await check('no new migration locks a large table', migrationLocks);
-await check('the documents are valid OpenAPI and AsyncAPI', documents);
-await check('no interface breaks clients of the last release', compatible);
-await check('the GitHub workflows are right', workflows);
-await check('no file contains a secret', withoutSecrets);
-await check('the published packages can be installed', publication);
-await check('every benchmark runs and is answered 2xx', benchRuns);
-await check('both services survive faults, and nothing is lost', () =>
-  node('scripts/test-faults.mjs', '--smoke'),
-);
-await check('the README can be followed', tour);
-await check('the containers do what the README says', () => node('infra/verify-containers.mjs'));
-await check('docs/deployment.md can be followed', () => node('infra/verify-deployment.mjs'));
-await check('the Kubernetes manifests are valid', kubernetes);
-await check('no process is left behind', () => noProcessLeft.since(before));
 
 const slowestFirst = (one, other) => other.duration - one.duration;
-console.log('\nMinutes of each step:');
-for (const { name, duration } of steps.sort(slowestFirst)) {
-  console.log(`${minutes(duration)}  ${name}`);
+console.log('\nMinutes of each step, and of CPU time:');
+for (const { name, duration, cpu } of steps.sort(slowestFirst)) {
+  console.log(`${minutes(duration)} ${cpu === undefined ? '' : minutes(cpu * 1000)}  ${name}`);
 }
-console.log(`${minutes(steps.reduce((sum, { duration }) => sum + duration, 0))}  in all`);
+console.log(`${minutes(Date.now() - startedAll)}  in all`);
 console.log('\nSeconds of the slowest test files:');
 for (const { name, duration } of files.sort(slowestFirst).slice(0, SLOWEST_FILES)) {
   console.log(`${seconds(duration).padStart(6)}  ${name}`);

@@ -19,18 +19,25 @@ const signalGroup = ({ pid }, signal) => {
 /**
  * Runs a program in a process group of its own, so that a program that kills its group ends alone. Resolves to whether
  * it succeeded. Signals such as that of Ctrl-C are forwarded to the whole group and, after it has ended, end this
- * process, too. If the program itself is ended by a signal, so is the rest of its group.
+ * process, too. If the program itself is ended by a signal, so is the rest of its group. With `ipc` in `stdio`,
+ * `onMessage` gets what a Node program sends.
  */
-export const inOwnGroup = async (command, args, variables) => {
+export const inOwnGroup = async (
+  command,
+  args,
+  // A terminal is readable by one group only.
+  { variables, stdio = ['ignore', 'inherit', 'inherit'], onMessage = () => {} } = {},
+) => {
   const program = spawn(command, args, {
     cwd: root,
-    // A terminal is readable by one group only.
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio,
     env: { ...process.env, ...variables },
     detached: !isWindows,
     shell: isWindows && command !== process.execPath,
   });
-  const ended = once(program, 'exit');
+  program.on('message', onMessage);
+  // A message may arrive after the program has exited, but not after it has closed its channel.
+  const ended = once(program, stdio.includes('ipc') ? 'close' : 'exit');
   if (program.pid === undefined) await ended;
   let received;
   let killing;

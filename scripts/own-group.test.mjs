@@ -32,7 +32,21 @@ test('A program succeeds if its exit code is 0', async () => {
   expect(await exit(0)).toBe(true);
   expect(await exit(3)).toBe(false);
   const fits = program('process.exit(process.env.GIVEN === "x" ? 0 : 1)');
-  expect(await inOwnGroup(process.execPath, fits, { GIVEN: 'x' })).toBe(true);
+  expect(await inOwnGroup(process.execPath, fits, { variables: { GIVEN: 'x' } })).toBe(true);
+});
+
+test('What a program sends arrives before its result', async () => {
+  const messages = [];
+  const sender = program(
+    'process.send({ id: 1 });',
+    'process.send({ id: 2 });',
+    'process.disconnect();',
+  );
+  const isRight = await inOwnGroup(process.execPath, sender, {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    onMessage: (message) => messages.push(message),
+  });
+  expect({ isRight, messages }).toEqual({ isRight: true, messages: [{ id: 1 }, { id: 2 }] });
 });
 
 test('A program that does not exist is an error', async () => {
