@@ -1,9 +1,8 @@
+import { nodesOf } from './plan-nodes.ts';
 import type { ExecutedPlan, PlanNode } from './plan-watch.ts';
 
 /** Tables with fewer rows than this in the tenant say nothing about a plan. */
 const MANY = 250;
-
-const nodesOf = (plan: PlanNode): PlanNode[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
 /** A partition has the name of its table and a number. */
 const tableOf = (node: PlanNode): string => (node['Relation Name'] ?? '').replace(/_p\d+$/, '');

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import { nodesOf } from './plan-nodes.ts';
 
 interface Plan {
   readonly 'Relation Name'?: string;
@@ -20,8 +21,6 @@ export interface PlannedStatement {
 /** The message that auto_explain sends. */
 const PLAN = /^duration: .*? plan:\n(.*)$/s;
 const PARTITION = /_p(\d+)$/;
-
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
 const planned = (message: string): PlannedStatement | undefined => {
   const [, json] = PLAN.exec(message) ?? [];
