@@ -1,8 +1,10 @@
 import { once } from 'node:events';
-import { Agent, get, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Agent, get, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { setTimeout as later } from 'node:timers/promises';
 import express from 'express';
 import { type Listening, listen, PortInUseError } from './index.ts';
+
+const { jest } = import.meta;
 
 const place = { host: '127.0.0.1', port: 0, variable: 'THINGS_PORT' };
 
@@ -77,6 +79,34 @@ test('stopping closes connections that do not end in time', async () => {
 test('stopping twice is allowed', async () => {
   const { listening } = await holding();
   await Promise.all([listening.stop(), listening.stop()]);
+});
+
+test('no deadline is left of a request that was answered before its body had been read, once its connection has ended', async () => {
+  const [set, clear] = [
+    jest.spyOn(globalThis, 'setTimeout'),
+    jest.spyOn(globalThis, 'clearTimeout'),
+  ];
+  const listening = await listen(
+    (req, res) => {
+      req.once('data', () => {
+        req.pause();
+        res.writeHead(413, { connection: 'close' }).end();
+      });
+    },
+    { ...place, headersTimeoutMs: 12_200 },
+  );
+  const sent = request(listening.url, { method: 'POST' });
+  sent.on('error', () => {});
+  sent.end(Buffer.alloc(1_000_000));
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  expect(answer.statusCode).toBe(413);
+  const deadline = set.mock.calls.findIndex(([, delay]) => delay === 5 * 12_200);
+  const timer = set.mock.results[deadline]?.value;
+  expect(timer).toBeDefined();
+  sent.destroy();
+  while (!clear.mock.calls.some(([cleared]) => cleared === timer)) await later(1);
+  await listening.stop();
+  jest.restoreAllMocks();
 });
 
 test('requests and responses of an Express application have its prototypes from the start', async () => {

@@ -44,7 +44,15 @@ const limitBodies = (server: Server, timeoutMs: number): void => {
     };
     const timer = setTimeout(expire, timeoutMs);
     bodyDeadlines.set(req, timer);
-    req.once('close', () => clearTimeout(timer));
+    const { socket } = req;
+    const end = (): void => {
+      clearTimeout(timer);
+      req.off('close', end);
+      socket.off('close', end);
+    };
+    req.once('close', end);
+    // A request that was answered before its body had been read is not closed with its connection.
+    socket.once('close', end);
   });
 };
 
