@@ -9,6 +9,8 @@ const { sql } = Prisma;
 const SHORT = 12;
 /** How many neighbours on each side get new ranks at first. */
 const FEW = 8;
+/** How long shortening waits for a task that something else changes: the response to a move waits for it. */
+const LOCK_TIMEOUT = '500ms';
 
 interface Ranked {
   readonly id: string;
@@ -54,13 +56,14 @@ const roomyStretch = async (db: TenantDb, column: Column, rank: string): Promise
   }
 };
 
-/** The tasks between the ends of a stretch, if all of them can be locked without waiting. */
+/** The tasks between the ends of a stretch, if all of them can be locked; waits a moment for those of `tasks`. */
 const lockedTasks = async (
   db: TenantDb,
   column: Column,
   { tasks, after, before }: Stretch,
 ): Promise<readonly Ranked[] | undefined> => {
   const ids = tasks.map(({ id }) => id);
+  await db.query(sql`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`);
   await db.query(sql`
     SELECT id FROM tenant_crm.tasks
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[])
