@@ -63,7 +63,6 @@ export const lanes = [
     tests('tests of records on partitioned tables of PostgreSQL 15', 'test:partitions', {
       TEST_POSTGRES_RELEASE: '15',
     }),
-    tests('tests of the pages in a browser', 'test:browser'),
   ],
   [
     check('format and lint', () => node('node_modules/@biomejs/biome/bin/biome', 'ci', '.')),
@@ -96,5 +95,6 @@ export const lanes = [
     tests('tests of files in S3', 'test:s3'),
     tests('tests of both services behind PgBouncer', 'test:pgbouncer'),
     tests('tests of the SQL on PostgreSQL 15', 'test:postgres15'),
+    tests('tests of the pages in a browser', 'test:browser'),
   ],
 ];
