@@ -103,17 +103,24 @@ const responsesOf = (
     }),
   );
 
-/** Every operation of a document with its path, method and responses. */
-export const operationsOf = (document: OpenApiDocument): Operation[] =>
-  Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      ...operation,
-      responses: responsesOf(document, operation),
-      id: operation.operationId,
-      path,
-      method: method.toUpperCase(),
-    })),
-  );
+const known = new WeakMap<OpenApiDocument, readonly Operation[]>();
+
+/** Every operation of a document, which must not change afterwards, with its path, method and responses. */
+export const operationsOf = (document: OpenApiDocument): readonly Operation[] => {
+  const found =
+    known.get(document) ??
+    Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({
+        ...operation,
+        responses: responsesOf(document, operation),
+        id: operation.operationId,
+        path,
+        method: method.toUpperCase(),
+      })),
+    );
+  known.set(document, found);
+  return found;
+};
 
 /** Resolves a reference into `components`. */
 export const resolve = (document: OpenApiDocument, schema: JsonSchema): JsonSchema => {
