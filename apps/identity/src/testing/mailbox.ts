@@ -41,11 +41,15 @@ const read = async (file: string, kind: string): Promise<ReceivedMail> => {
 
 export const openMailbox = async (): Promise<Mailbox> => {
   const directory = await mkdtemp(path.join(tmpdir(), 'tessera-mail-'));
+  const known = new Map<string, Promise<ReceivedMail>>();
+  const mail = (name: string): Promise<ReceivedMail> => {
+    const found = known.get(name) ?? read(path.join(directory, name), name.split(' ')[1] ?? '');
+    known.set(name, found);
+    return found;
+  };
   const all = async (): Promise<ReceivedMail[]> => {
     const names = (await readdir(directory)).filter((name) => name.endsWith('.txt')).sort();
-    return Promise.all(
-      names.map((name) => read(path.join(directory, name), name.split(' ')[1] ?? '')),
-    );
+    return Promise.all(names.map(mail));
   };
   const to = async (address: string) => (await all()).filter((mail) => mail.to === address);
   return {

@@ -67,10 +67,10 @@ const SECRET_BYTES = 20;
 export const twoFactorPurpose = (userId: string): string => `two-factor ${userId}`;
 
 /**
- * How pngjs encodes a QR code: in gray and without trying out filters for each line, which takes most of the time of an
- * image in color. Deflating, which another thread does, makes it smaller.
+ * How pngjs encodes a QR code: without trying out filters for each line, which takes most of the time. Deflating, which
+ * another thread does, makes it smaller.
  */
-const QR_ENCODING = { colorType: 0, filterType: 0, deflateStrategy: 0 };
+const QR_ENCODING = { filterType: 0, deflateStrategy: 0 };
 
 const conflict = (message: string): HttpError => new HttpError(409, 'conflict', message);
 /** 409 */
