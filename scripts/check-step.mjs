@@ -26,5 +26,4 @@ try {
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
 }
-process.send({ ...outcome, cpu: cpuSeconds() });
-process.disconnect();
+process.send({ ...outcome, cpu: cpuSeconds() }, () => process.disconnect());

@@ -15,6 +15,8 @@ const flaky = [];
 const steps = [];
 const files = [];
 const SLOWEST_FILES = 15;
+/** How long a step may take to end after a signal: more than the programs that it runs. */
+const STEP_PATIENCE_MS = 20_000;
 
 const seconds = (duration) => (duration / 1000).toFixed(1);
 const minutes = (duration) => (duration / 60_000).toFixed(1).padStart(6);
@@ -23,12 +25,15 @@ const minutes = (duration) => (duration / 60_000).toFixed(1).padStart(6);
 const runStep = async ({ name }, output) => {
   const started = Date.now();
   let outcome = { isRight: false };
-  await inOwnGroup(process.execPath, ['scripts/check-step.mjs', name], {
+  const hasEnded = await inOwnGroup(process.execPath, ['scripts/check-step.mjs', name], {
     stdio: ['ignore', output, output, 'ipc'],
+    patienceMs: STEP_PATIENCE_MS,
     onMessage: (message) => {
       outcome = message;
     },
   });
+  // A step may fail after it has sent its outcome.
+  outcome.isRight &&= hasEnded;
   const duration = Date.now() - started;
   passed += (outcome.passed ?? 0) + (outcome.isRight ? 1 : 0);
   failed += (outcome.failed ?? 0) + (outcome.isRight ? 0 : 1);
@@ -46,6 +51,7 @@ const runVisibly = async (step) => {
 
 /** Prints what a step printed when it has ended, so that the output of two steps does not mix. */
 const runBeside = async (step) => {
+  console.log(`started beside: ${step.name}`);
   const directory = mkdtempSync(join(tmpdir(), 'tessera-step-'));
   const path = join(directory, 'output');
   const output = openSync(path, 'w');
@@ -67,7 +73,7 @@ const before = noProcessLeft.running();
 await inOrder(preparations, runVisibly);
 // The tests start services and other programs from the build, which takes half the CPU time of starting them from
 // their sources.
-if (failures.length === 0) process.env.TEST_PROGRAMS = 'build';
+if (!failures.includes('types')) process.env.TEST_PROGRAMS = 'build';
 const [visible, ...others] = lanes;
 await Promise.all([
   inOrder(visible, runVisibly),

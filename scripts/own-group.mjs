@@ -5,6 +5,8 @@ import { root } from './bootstrap.mjs';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** How long a program may take to end after a signal. */
 const PATIENCE_MS = 10_000;
+/** The programs that this process runs at the moment. */
+const running = new Set();
 const isWindows = process.platform === 'win32';
 
 /** Sends a signal to all processes of a group that still run. */
@@ -18,15 +20,21 @@ const signalGroup = ({ pid }, signal) => {
 
 /**
  * Runs a program in a process group of its own, so that a program that kills its group ends alone. Resolves to whether
- * it succeeded. Signals such as that of Ctrl-C are forwarded to the whole group and, after it has ended, end this
- * process, too. If the program itself is ended by a signal, so is the rest of its group. With `ipc` in `stdio`,
- * `onMessage` gets what a Node program sends.
+ * it succeeded. Signals such as that of Ctrl-C are forwarded to the groups of all programs and, when these have ended, end
+ * this process, too; until then, no call returns, so that nothing else is started. If the program itself is ended by a
+ * signal, so is the rest of its group. With `ipc` in `stdio`, `onMessage` gets what a Node program sends. After
+ * `patienceMs`, what has not ended is killed; a program that runs others in this way needs more than they do.
  */
 export const inOwnGroup = async (
   command,
   args,
   // A terminal is readable by one group only.
-  { variables, stdio = ['ignore', 'inherit', 'inherit'], onMessage = () => {} } = {},
+  {
+    variables,
+    stdio = ['ignore', 'inherit', 'inherit'],
+    onMessage = () => {},
+    patienceMs = PATIENCE_MS,
+  } = {},
 ) => {
   const program = spawn(command, args, {
     cwd: root,
@@ -39,19 +47,25 @@ export const inOwnGroup = async (
   // A message may arrive after the program has exited, but not after it has closed its channel.
   const ended = once(program, stdio.includes('ipc') ? 'close' : 'exit');
   if (program.pid === undefined) await ended;
+  running.add(program);
   let received;
   let killing;
   const forward = (signal) => {
     received = signal;
     signalGroup(program, signal);
-    killing ??= setTimeout(() => signalGroup(program, 'SIGKILL'), PATIENCE_MS);
+    killing ??= setTimeout(() => signalGroup(program, 'SIGKILL'), patienceMs);
   };
   for (const signal of SIGNALS) process.on(signal, forward);
   const [code, signal] = await ended;
+  running.delete(program);
   clearTimeout(killing);
   for (const name of SIGNALS) process.off(name, forward);
   if (signal !== null || received) signalGroup(program, 'SIGKILL');
   if (signal !== null) console.error(`${command} was ended by ${signal}.`);
-  if (received) process.kill(process.pid, received);
+  if (received) {
+    // The last program ends this process.
+    if (running.size > 0) await new Promise(() => {});
+    process.kill(process.pid, received);
+  }
   return code === 0;
 };

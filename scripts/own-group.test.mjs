@@ -75,3 +75,40 @@ test('A signal ends the whole group, also what does not end with its program, an
   expect(await ended).toEqual([null, 'SIGTERM']);
   await untilGone(pids);
 });
+
+test('A signal ends all programs that run beside each other, and nothing is started after it', async () => {
+  const module = new URL('own-group.mjs', import.meta.url).href;
+  /** Says that it runs, and ends so long after a signal. */
+  const ending = (milliseconds) =>
+    program(
+      `process.on('SIGINT', () => setTimeout(() => process.exit(0), ${milliseconds}));`,
+      'console.log(process.pid);',
+      'setInterval(() => {}, 1000);',
+    );
+  const caller = spawn(
+    process.execPath,
+    program(
+      `import { inOwnGroup } from ${JSON.stringify(module)};`,
+      'const lane = async (program) => {',
+      '  for (let n = 0; n < 3; n += 1) {',
+      "    console.log('started');",
+      '    await inOwnGroup(process.execPath, program);',
+      '  }',
+      '};',
+      `await Promise.all([lane(${JSON.stringify(ending(0))}), lane(${JSON.stringify(ending(1000))})]);`,
+    ),
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const ended = once(caller, 'exit');
+  const pids = [];
+  let started = 0;
+  const output = createInterface(caller.stdout).on('line', (line) => {
+    if (line === 'started') started += 1;
+    else pids.push(Number(line));
+    if (line !== 'started' && pids.length === 2) caller.kill('SIGINT');
+  });
+  await once(output, 'close');
+  expect(await ended).toEqual([null, 'SIGINT']);
+  expect(started).toBe(2);
+  await untilGone(pids);
+});

@@ -9,7 +9,7 @@ const { sql } = Prisma;
 const SHORT = 12;
 /** How many neighbours on each side get new ranks at first. */
 const FEW = 8;
-/** How long shortening waits for a task that something else changes: the response to a move waits for it. */
+/** How long shortening waits for one lock: the response to a move waits for it. */
 const LOCK_TIMEOUT = '500ms';
 
 interface Ranked {
@@ -56,7 +56,10 @@ const roomyStretch = async (db: TenantDb, column: Column, rank: string): Promise
   }
 };
 
-/** The tasks between the ends of a stretch, if all of them can be locked; waits a moment for those of `tasks`. */
+/**
+ * The tasks between the ends of a stretch; undefined if some cannot be locked. Waits a moment for each of `tasks`, and
+ * throws if it stays locked.
+ */
 const lockedTasks = async (
   db: TenantDb,
   column: Column,
