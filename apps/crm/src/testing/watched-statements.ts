@@ -1,8 +1,9 @@
 import type { Statement, TenantDb } from '@tessera/database-kit';
 import type { TenantSource } from '../records/scope.ts';
 import { onCitus } from './distributed-tables.ts';
-import { type ExplainedNode, nodesOf } from './explained-plans.ts';
+import type { ExplainedNode } from './explained-plans.ts';
 import { onPartitions } from './partitioned-tables.ts';
+import { nodesOf } from './plan-nodes.ts';
 import { withMethods } from './records.ts';
 
 const watch = (db: TenantDb, seen: Statement[]): TenantDb => {

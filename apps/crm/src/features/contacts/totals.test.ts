@@ -3,7 +3,8 @@ import type { Caller } from '../../http.ts';
 import { createRecords } from '../../records/records.ts';
 import type { TenantSource } from '../../records/scope.ts';
 import { crowd, inOrder } from '../../testing/crowd.ts';
-import { type ExplainedNode, nodesOf } from '../../testing/explained-plans.ts';
+import type { ExplainedNode } from '../../testing/explained-plans.ts';
+import { nodesOf } from '../../testing/plan-nodes.ts';
 import { openDatabase, withMethods } from '../../testing/records.ts';
 import { contact } from './contacts.kind.ts';
 

@@ -1,7 +1,8 @@
 import type { Statement } from '@tessera/database-kit';
 import { createRecords } from '../../records/records.ts';
 import { crowd } from '../../testing/crowd.ts';
-import { type ExplainedNode, nodesOf } from '../../testing/explained-plans.ts';
+import type { ExplainedNode } from '../../testing/explained-plans.ts';
+import { nodesOf } from '../../testing/plan-nodes.ts';
 import { openDatabase, withMethods } from '../../testing/records.ts';
 import { contact } from '../contacts/contacts.kind.ts';
 import { customField } from './custom-fields.kind.ts';
