@@ -25,7 +25,7 @@ const check = (name, run) => ({
   run: async () => ({ isRight: (await run()) !== false }),
 });
 
-/** Not one more than there are cores, as jest.config.mjs has it: another step runs beside this one. */
+/** As many as there are cores; jest.config.mjs has one more, but here another step runs beside this one. */
 const workers = `--maxWorkers=${availableParallelism()}`;
 
 /** A step that runs Jest through a script of package.json, with further environment variables. */
@@ -45,7 +45,7 @@ const tests = (name, script, variables) => ({
   },
 });
 
-/** Write to the sources and the build, so that nothing else runs meanwhile. */
+/** These write to the sources and the build, so nothing else may run meanwhile. */
 export const preparations = [
   check('everything generated is fresh', fresh),
   check('types', async () => {

@@ -21,11 +21,19 @@ const STEP_PATIENCE_MS = 20_000;
 const seconds = (duration) => (duration / 1000).toFixed(1);
 const minutes = (duration) => (duration / 60_000).toFixed(1).padStart(6);
 
+const count = (name, isRight) => {
+  if (isRight) passed += 1;
+  else {
+    failed += 1;
+    failures.push(name);
+  }
+};
+
 /** Runs a step in a process of its own, with this standard output, and adds up its outcome. */
 const runStep = async ({ name }, output) => {
   const started = Date.now();
   let outcome = { isRight: false };
-  const hasEnded = await inOwnGroup(process.execPath, ['scripts/check-step.mjs', name], {
+  const hasSucceeded = await inOwnGroup(process.execPath, ['scripts/check-step.mjs', name], {
     stdio: ['ignore', output, output, 'ipc'],
     patienceMs: STEP_PATIENCE_MS,
     onMessage: (message) => {
@@ -33,15 +41,15 @@ const runStep = async ({ name }, output) => {
     },
   });
   // A step may fail after it has sent its outcome.
-  outcome.isRight &&= hasEnded;
+  const isRight = hasSucceeded && outcome.isRight;
   const duration = Date.now() - started;
-  passed += (outcome.passed ?? 0) + (outcome.isRight ? 1 : 0);
-  failed += (outcome.failed ?? 0) + (outcome.isRight ? 0 : 1);
-  if (!outcome.isRight) failures.push(name);
+  count(name, isRight);
+  passed += outcome.passed ?? 0;
+  failed += outcome.failed ?? 0;
   flaky.push(...(outcome.flaky ?? []));
   files.push(...(outcome.files ?? []));
   steps.push({ name, duration, cpu: outcome.cpu });
-  return `${outcome.isRight ? 'passed' : 'FAILED'}: ${name} (${seconds(duration)} s)`;
+  return `${isRight ? 'passed' : 'FAILED'}: ${name} (${seconds(duration)} s)`;
 };
 
 const runVisibly = async (step) => {
@@ -79,14 +87,9 @@ await Promise.all([
   inOrder(visible, runVisibly),
   ...others.map((lane) => inOrder(lane, runBeside)),
 ]);
-try {
-  await noProcessLeft.since(before);
-  passed += 1;
-} catch (error) {
-  console.error(error.message);
-  failures.push('no process is left behind');
-  failed += 1;
-}
+const left = await noProcessLeft.since(before).catch((error) => error);
+if (left) console.error(left.message);
+count('no process is left behind', !left);
 
 const slowestFirst = (one, other) => other.duration - one.duration;
 console.log('\nMinutes of each step, and of CPU time:');

@@ -44,8 +44,8 @@ export const inOwnGroup = async (
     shell: isWindows && command !== process.execPath,
   });
   program.on('message', onMessage);
-  // A message may arrive after the program has exited, but not after it has closed its channel.
-  const ended = once(program, stdio.includes('ipc') ? 'close' : 'exit');
+  // Not `exit`: a message may arrive after it.
+  const ended = once(program, 'close');
   if (program.pid === undefined) await ended;
   running.add(program);
   let received;

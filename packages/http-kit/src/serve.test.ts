@@ -6,6 +6,10 @@ import { type Listening, listen, PortInUseError } from './index.ts';
 
 const { jest } = import.meta;
 
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
 const place = { host: '127.0.0.1', port: 0, variable: 'THINGS_PORT' };
 
 /** A server that holds its responses until the test releases them. */
@@ -106,7 +110,6 @@ test('no deadline is left of a request that was answered before its body had bee
   sent.destroy();
   while (!clear.mock.calls.some(([cleared]) => cleared === timer)) await later(1);
   await listening.stop();
-  jest.restoreAllMocks();
 });
 
 test('requests and responses of an Express application have its prototypes from the start', async () => {

@@ -41,15 +41,16 @@ const read = async (file: string, kind: string): Promise<ReceivedMail> => {
 
 export const openMailbox = async (): Promise<Mailbox> => {
   const directory = await mkdtemp(path.join(tmpdir(), 'tessera-mail-'));
+  /** By file: mails do not change once they have their names. */
   const known = new Map<string, Promise<ReceivedMail>>();
-  const mail = (name: string): Promise<ReceivedMail> => {
+  const mailOf = (name: string): Promise<ReceivedMail> => {
     const found = known.get(name) ?? read(path.join(directory, name), name.split(' ')[1] ?? '');
     known.set(name, found);
     return found;
   };
   const all = async (): Promise<ReceivedMail[]> => {
     const names = (await readdir(directory)).filter((name) => name.endsWith('.txt')).sort();
-    return Promise.all(names.map(mail));
+    return Promise.all(names.map(mailOf));
   };
   const to = async (address: string) => (await all()).filter((mail) => mail.to === address);
   return {
