@@ -29,15 +29,8 @@ const nameParts = () => {
   }
 };
 
-let isWaiting = false;
-new MutationObserver(() => {
-  if (isWaiting) return;
-  isWaiting = true;
-  setTimeout(() => {
-    isWaiting = false;
-    nameParts();
-  }, 100);
-}).observe(document.body, { childList: true, subtree: true });
+// Scalar shows its parts in a few large steps, so this runs only a few times.
+new MutationObserver(nameParts).observe(document.body, { childList: true, subtree: true });
 
 const { createApiReference } = await import(place.dataset.reader);
 createApiReference(place, {

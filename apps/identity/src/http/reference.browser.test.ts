@@ -1,15 +1,16 @@
-import { mkdir } from 'node:fs/promises';
 import { until } from '@tessera/local-stack';
 import type { Page } from 'playwright-core';
-import { accessibilityViolations, openBrowser, type TestBrowser } from '../testing/browser.ts';
+import {
+  accessibilityViolations,
+  openBrowser,
+  type TestBrowser,
+  takeScreenshot,
+} from '../testing/browser.ts';
 import { startIdentity, type TestIdentity } from '../testing/identity.ts';
-
-const directory = new URL('../../../../.data/screenshots/', import.meta.url);
 
 let identity: TestIdentity;
 let browser: TestBrowser;
 beforeAll(async () => {
-  await mkdir(directory, { recursive: true });
   [identity, browser] = await Promise.all([startIdentity(), openBrowser()]);
 });
 afterAll(async () => {
@@ -90,8 +91,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
     for (const [name, fragment] of Object.entries(sections)) {
       const { page } = await open(fragment, { colorScheme, viewport });
       await page.waitForLoadState('networkidle');
-      const { pathname: path } = new URL(`reference ${name}.${colorScheme}.${size}.png`, directory);
-      await page.screenshot({ path: decodeURIComponent(path) });
+      await takeScreenshot(page, `reference ${name}.${colorScheme}.${size}`);
       expect([name, await accessibilityViolations(page)]).toEqual([name, []]);
     }
   });

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
 import {
   type Browser,
@@ -6,18 +7,16 @@ import {
   type BrowserContextOptions,
   chromium,
   type Page,
+  type PageScreenshotOptions,
 } from 'playwright-core';
-
-const executablePath = process.env.CHROMIUM_PATH || '/usr/bin/chromium';
 
 /** Chromium refuses to run as root in its sandbox. */
 const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
 
 const launch = (): Promise<Browser> => {
-  if (existsSync(executablePath)) return chromium.launch({ executablePath, args });
-  throw new Error(
-    `There is no ${executablePath}: install Chromium (Debian: apt-get install chromium), or set CHROMIUM_PATH.`,
-  );
+  const executablePath = process.env.CHROMIUM_PATH;
+  if (executablePath) return chromium.launch({ executablePath, args });
+  throw new Error('CHROMIUM_PATH is not set: run `npm run test:browser`.');
 };
 
 /** Chromium, in which several people may sit side by side. */
@@ -53,6 +52,20 @@ export const openBrowser = async (): Promise<TestBrowser> => {
       await browser.close();
     },
   };
+};
+
+const directory = new URL('../../../../.data/screenshots/', import.meta.url);
+
+/** Writes a screenshot to `.data/screenshots` if `SCREENSHOTS` is `true`. */
+export const takeScreenshot = async (
+  page: Page,
+  name: string,
+  options: PageScreenshotOptions = {},
+): Promise<void> => {
+  if (process.env.SCREENSHOTS !== 'true') return;
+  await mkdir(directory, { recursive: true });
+  const path = fileURLToPath(new URL(`${name}.png`, directory));
+  await page.screenshot({ ...options, path });
 };
 
 interface Finding {

@@ -1,12 +1,14 @@
-import { mkdir } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import type { User } from '../generated/prisma/client.ts';
-import { accessibilityViolations, openBrowser, type TestBrowser } from './browser.ts';
+import {
+  accessibilityViolations,
+  openBrowser,
+  type TestBrowser,
+  takeScreenshot,
+} from './browser.ts';
 import { enterCredentials, startSite, type TestSite } from './pages.ts';
 import { city, placeDatabase, placeFile } from './place-database.ts';
 import { type RelyingParty, startRelyingParty } from './relying-party.ts';
-
-const directory = new URL('../../../../.data/screenshots/', import.meta.url);
 
 const sizes = {
   desktop: { width: 1280, height: 800 },
@@ -15,15 +17,14 @@ const sizes = {
   zoomed: { width: 195, height: 422 },
 } as const;
 
-/** Shows a page in all themes and sizes, and checks its accessibility. */
+/** Shows a page in all themes and sizes, and checks that it fits and is accessible. */
 export const look = async (page: Page, name: string): Promise<void> => {
   await page.waitForLoadState();
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
     for (const [size, viewport] of Object.entries(sizes)) {
       await page.setViewportSize(viewport);
-      const { pathname: path } = new URL(`${name}.${colorScheme}.${size}.png`, directory);
-      await page.screenshot({ path, fullPage: true });
+      await takeScreenshot(page, `${name}.${colorScheme}.${size}`, { fullPage: true });
       const isTooWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
       expect([name, size, isTooWide]).toEqual([name, size, false]);
     }
@@ -59,7 +60,6 @@ export interface Looks {
 }
 
 export const startLooks = async (): Promise<Looks> => {
-  await mkdir(directory, { recursive: true });
   const places = await placeFile(
     placeDatabase({ '203.0.113.0/24': city('HU', { en: 'Budapest', de: 'Budapest' }) }),
   );
