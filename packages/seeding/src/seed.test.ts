@@ -14,8 +14,8 @@ import {
 } from '@tessera/local-stack';
 import pg from 'pg';
 import { contentRelatedTables } from './contents.ts';
-import { recordKinds } from './records.ts';
-import { seededTables } from './seed.ts';
+import { type KindName, recordKinds } from './records.ts';
+import { kindNames, optionOf, seededTables } from './seed.ts';
 import { sharedTables } from './shared-records.ts';
 
 const PASSWORD = 'Correct-horse-1';
@@ -62,6 +62,10 @@ const start = (options: string, environment: Record<string, string> = {}) => {
 };
 const run = (options: string, environment?: Record<string, string>) =>
   start(options, environment).ended;
+
+/** The options of a seed with these numbers of records, and no others. */
+const recordOptions = (numbers: Partial<Record<KindName, number>>): string =>
+  kindNames.map((name) => `${optionOf(name)} ${numbers[name] ?? 0}`).join(' ');
 
 interface Listing {
   readonly data: readonly Record<string, unknown>[];
@@ -352,7 +356,9 @@ describe('a seeded system', () => {
   test('answers while more is loaded', async () => {
     const token = await signIn(ownersOf(first.output)[0] ?? '');
     const total = await kept('contacts');
-    const { child, ended } = await startCopying('--tenants 1 --users 1 --contacts 25000 --seed 23');
+    const { child, ended } = await startCopying(
+      `--tenants 1 --users 1 ${recordOptions({ contacts: 25_000 })} --seed 23`,
+    );
     expect((await list(token, 'contacts')).meta.total).toBe(201);
     expect(child.exitCode).toBe(null);
     child.kill();
@@ -362,7 +368,8 @@ describe('a seeded system', () => {
 });
 
 test('Small tenants have their own few records, however many the others have', async () => {
-  const options = `--tenants 1 --users 2 --small-tenants 2 --companies 70 --contacts 900 --communication-logs 0 --leave-requests 0 --projects 0 --tasks 0 --time-entries 0 --seed 31 --password ${PASSWORD}`;
+  const records = recordOptions({ companies: 70, contacts: 900 });
+  const options = `--tenants 1 --users 2 --small-tenants 2 ${records} --seed 31 --password ${PASSWORD}`;
   const { code, output } = await run(options);
   expect(code).toBe(0);
   expect(output).toMatch(
@@ -383,7 +390,7 @@ test('Small tenants have their own few records, however many the others have', a
 test('The same seed makes the same people, another one makes others', async () => {
   const names = async (seed: number): Promise<unknown> => {
     const { output } = await run(
-      `--tenants 1 --users 1 --contacts 30 --seed ${seed} --password ${PASSWORD}`,
+      `--tenants 1 --users 1 ${recordOptions({ contacts: 30 })} --seed ${seed} --password ${PASSWORD}`,
     );
     const { data } = await list(await signIn(ownersOf(output)[0] ?? ''), 'contacts?per_page=100');
     return data.map(({ first_name, last_name }) => `${first_name} ${last_name}`);
@@ -401,7 +408,7 @@ test.each([
   'A load that is interrupted by %s leaves exact totals, all indexes and the reported users, and can be repeated',
   async (signal, code, seed) => {
     const [before, total] = [await indexes(), await counted('contacts')];
-    const options = `--tenants 1 --users 1 --companies 0 --contacts 25000 --seed ${seed} --exclusive`;
+    const options = `--tenants 1 --users 1 ${recordOptions({ contacts: 25_000 })} --seed ${seed} --exclusive`;
     const { child, ended } = await startCopying(options);
     child.kill(signal);
     const cut = await ended;
