@@ -7,7 +7,7 @@ import { startCrm } from '../../../testing/crm.ts';
 import { documentsPath, foldersPath } from '../../../testing/documents.ts';
 import { tenantForEachTest } from '../../../testing/tenant.ts';
 
-const { crm, caller, get, post, remove } = tenantForEachTest();
+const { crm, tenant, caller, get, post, remove } = tenantForEachTest();
 const uploadsPath = `${documentsPath}/uploads`;
 const PART = 'application/offset+octet-stream';
 const tus = { 'Tus-Resumable': '1.0.0' };
@@ -122,6 +122,12 @@ test('A client uploads a file in many requests; it becomes a document with its m
 
 test('After its connection breaks, a client continues with the bytes that have not arrived', async () => {
   const content = randomBytes(3_000_000);
+  const hasPart = async () => {
+    const parts = await sql('SELECT FROM tenant_crm.upload_parts WHERE tenant_id = $1', [
+      tenant().id,
+    ]);
+    return parts.rowCount === 1;
+  };
   let isCut = false;
   const proxy = createServer((client) => {
     const server = connect(Number(new URL(crm().url).port), '127.0.0.1');
@@ -130,10 +136,15 @@ test('After its connection breaks, a client continues with the bytes that have n
       sent += chunk.length;
       if (isCut || sent < 1_000_000) return void server.write(chunk);
       isCut = true;
-      client.destroy();
-      server.destroy();
+      // CRM still gets what was sent. The client learns that the connection broke once that is stored.
+      server.removeAllListeners('close').unpipe(client).resume().end();
+      client.removeAllListeners('data').pause();
+      until(hasPart).then(
+        () => client.destroy(),
+        (error) => client.destroy(error),
+      );
     });
-    server.pipe(client);
+    server.pipe(client, { end: false });
     client.on('close', () => server.destroy()).on('error', () => undefined);
     server.on('close', () => client.destroy()).on('error', () => undefined);
   }).listen(0, '127.0.0.1');
