@@ -10,6 +10,8 @@ export interface ContactId {
 export interface ContactRows {
   readonly table: string;
   readonly condition: string;
+  /** Which of these rows erasure keeps: they contain ids only, and tell receivers about changes and deletions. */
+  readonly kept?: string;
 }
 
 const ABOUT = (table: string) =>
@@ -31,8 +33,12 @@ export const contactRows: readonly ContactRows[] = [
     condition: `tenant_id = $1 AND delivery_id IN (
       SELECT id FROM tenant_crm.webhook_deliveries WHERE ${ofRecords('record_id')})`,
   },
-  { table: 'webhook_deliveries', condition: ofRecords('record_id') },
-  { table: 'outbox', condition: ofRecords('record_id') },
+  {
+    table: 'webhook_deliveries',
+    condition: ofRecords('record_id'),
+    kept: `state IN ('pending', 'sending') AND payload::jsonb #> '{data,record}' IS NULL`,
+  },
+  { table: 'outbox', condition: ofRecords('record_id'), kept: 'true' },
   { table: 'activities', condition: ofRecords('resource_id') },
   { table: 'record_changes', condition: ofRecords('record_id') },
   {

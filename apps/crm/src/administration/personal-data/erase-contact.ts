@@ -5,6 +5,24 @@ import { countTexts } from './remaining-texts.ts';
 
 const { escapeIdentifier: quoted } = pg;
 
+/**
+ * Locks the rows about the contacts, each table before those that refer to it: the service adds rows that refer to them,
+ * such as attempts to deliver an event, until the lock is taken.
+ */
+const lockRows = async (client: pg.Client, tenantId: string, ids: readonly string[]) => {
+  // Events become deliveries while their endpoints are locked.
+  await client.query(
+    'SELECT FROM tenant_crm.webhook_endpoints WHERE tenant_id = $1 ORDER BY id FOR NO KEY UPDATE',
+    [tenantId],
+  );
+  for (const { table, condition } of [...contactRows].reverse()) {
+    await client.query(`SELECT FROM tenant_crm.${quoted(table)} WHERE ${condition} FOR UPDATE`, [
+      tenantId,
+      ids,
+    ]);
+  }
+};
+
 /** Deletes the rows about the contacts; returns how many rows of each table. */
 const deleteRows = async (client: pg.Client, tenantId: string, ids: readonly string[]) => {
   const values = [tenantId, ids];
@@ -25,9 +43,9 @@ const deleteRows = async (client: pg.Client, tenantId: string, ids: readonly str
   // Stored responses are kept for a day only, so all that may show a contact go.
   await client.query('DELETE FROM tenant_crm.idempotency_keys WHERE tenant_id = $1', [tenantId]);
   const deleted: Record<string, number> = {};
-  for (const { table, condition } of contactRows) {
+  for (const { table, condition, kept = 'false' } of contactRows) {
     const { rowCount } = await client.query(
-      `DELETE FROM tenant_crm.${quoted(table)} WHERE ${condition}`,
+      `DELETE FROM tenant_crm.${quoted(table)} WHERE ${condition} AND NOT (${kept})`,
       values,
     );
     if (rowCount) deleted[table] = rowCount;
@@ -74,7 +92,7 @@ const requireDeleted = async (client: pg.Client, tenantId: string, ids: readonly
 
 /**
  * Erases everything that a tenant has about a contact, and about those that it was merged with, in one transaction. They
- * must have been deleted, which has told the receivers of events. Also counts the rows of other tables in which their
+ * must have been deleted, which tells the receivers of events. Also counts the rows of other tables in which their
  * names, addresses or numbers still are, such as chat messages: whether to change those is for people to decide.
  */
 export const eraseContact = async (directUrl: string, contact: ContactId) => {
@@ -86,6 +104,7 @@ export const eraseContact = async (directUrl: string, contact: ContactId) => {
     const ids = await mergedContacts(client, contact);
     if (ids.length === 0) throw new Error(`The tenant has no contact ${contactId}.`);
     await requireDeleted(client, tenantId, ids);
+    await lockRows(client, tenantId, ids);
     const tables: CatalogueTable[] = await readTables(client, 'tenant_crm');
     const texts = await textsOf(client, tenantId, ids);
     const deleted = await deleteRows(client, tenantId, ids);
