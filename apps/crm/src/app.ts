@@ -1,6 +1,7 @@
 import { crmAsyncapiDocument } from '@tessera/contracts';
 import { isDatabaseUnavailable, migrationsApplied } from '@tessera/database-kit';
 import {
+  type Application,
   createApplication,
   createLimits,
   healthRoutes,
@@ -14,7 +15,6 @@ import {
   under,
   withCredentials,
 } from '@tessera/http-kit';
-import type { Express } from 'express';
 import { BOT, BotCaller, botLimitKey, botScheme } from './bots/bot-access.ts';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
@@ -267,10 +267,7 @@ const routesOf = (
 });
 
 /** The application and its OpenAPI document. Tests pass routes of their own kinds in `furtherGroups`. */
-export const createApp = (
-  context: Context,
-  furtherGroups: RouteGroups = {},
-): { app: Express; document: object } => {
+export const createApp = (context: Context, furtherGroups: RouteGroups = {}): Application => {
   const { config, logger, metrics, observers } = context;
   const limits = limitsOf(context);
   return createApplication<Caller | SystemCaller | BotCaller>({
@@ -287,7 +284,7 @@ export const createApp = (
         return credential === SYSTEM ? ['X-Tenant-Id'] : ['X-Tenant'];
       },
     },
-    documents: { '/docs/events.json': crmAsyncapiDocument() },
+    documents: { '/docs/events.json': crmAsyncapiDocument },
     gate: withCredentials<Caller, SystemCaller | BotCaller>(context.access.gate, [
       systemScheme(config.systemTokens),
       botScheme({

@@ -1,6 +1,7 @@
 import { asyncapiDocument } from '@tessera/contracts';
 import { isDatabaseUnavailable, migrationsApplied } from '@tessera/database-kit';
 import {
+  type Application,
   bearerScheme,
   createApplication,
   createLimits,
@@ -9,7 +10,6 @@ import {
   type RouteGroups,
   standardProblems,
 } from '@tessera/http-kit';
-import type { Express } from 'express';
 import { authorize } from './access/access.ts';
 import { identityErrorExample } from './access/error-examples.ts';
 import { requireDecisions } from './access/first-party.ts';
@@ -190,7 +190,7 @@ const routesOf = (context: Context, limits: Limits): RouteGroups => ({
 });
 
 /** The application and its OpenAPI document. */
-export const createApp = (context: Context): { app: Express; document: object } => {
+export const createApp = (context: Context): Application => {
   const { config, logger, metrics, observers } = context;
   const limits = limitsOf(context);
   return createApplication<Caller>({
@@ -203,7 +203,7 @@ export const createApp = (context: Context): { app: Express; document: object } 
       problems,
       errorExample: identityErrorExample,
     },
-    documents: { '/docs/events.json': asyncapiDocument() },
+    documents: { '/docs/events.json': asyncapiDocument },
     gate: {
       // A bearer token that may have expired recently.
       credentials: { renewable: bearerScheme },

@@ -1,4 +1,4 @@
-export { type ApplicationOptions, createApplication } from './application.ts';
+export { type Application, type ApplicationOptions, createApplication } from './application.ts';
 export {
   type Attempts,
   type AttemptsOptions,

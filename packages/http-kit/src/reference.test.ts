@@ -5,7 +5,9 @@ import { errorHandler, reference, securityHeaders, unknownRoute } from './index.
 const app = express();
 app.use(securityHeaders());
 app.use(
-  reference('Things', { '/docs/api.json': { openapi: '3.1.0' } }, (_req, _res, next) => next()),
+  reference('Things', { '/docs/api.json': () => ({ openapi: '3.1.0' }) }, (_req, _res, next) =>
+    next(),
+  ),
 );
 app.use(unknownRoute, errorHandler({ render: ({ message }) => ({ message }) }));
 

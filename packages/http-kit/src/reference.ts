@@ -66,12 +66,12 @@ const FOR_GOOD = 'public, max-age=31536000, immutable';
 const asset = (name: string): Buffer => readFileSync(new URL(`../assets/${name}`, import.meta.url));
 
 /**
- * Serves documents as JSON (path -> document), and the API reference of `/docs/api.json` at `/docs`. `limit`
- * counts requests for all of them.
+ * Serves documents as JSON (path -> what creates the document at the first request), and the API reference of
+ * `/docs/api.json` at `/docs`. `limit` counts requests for all of them.
  */
 export const reference = (
   title: string,
-  documents: Readonly<Record<string, object>>,
+  documents: Readonly<Record<string, () => object>>,
   limit: RequestHandler,
 ): RequestHandler => {
   const handlers = new Map<string, RequestHandler>();
@@ -83,7 +83,8 @@ export const reference = (
     serve(path, { type, cacheControl: FIVE_MINUTES, read: () => content });
   };
   for (const [path, document] of Object.entries(documents)) {
-    serveText(path, 'application/json', JSON.stringify(document));
+    const read = (): Buffer => Buffer.from(JSON.stringify(document()));
+    serve(path, { type: 'application/json', cacheControl: FIVE_MINUTES, read });
   }
   const folder = `/docs/assets/${versionOfReader()}`;
   serveText('/docs', 'html', page(title, `${folder}/standalone.esm.js`));
