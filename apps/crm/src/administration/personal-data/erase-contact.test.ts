@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { commandsOf } from '../../testing/commands.ts';
 import { countLockWaits } from '../../testing/lock-waits.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
+import { insertAttempt, insertDelivery, type Queries } from '../../testing/webhook-rows.ts';
 import { tablesWith } from '../../testing/whole-database.ts';
 
 const { crm, tenant, post, remove } = tenantForEachTest();
@@ -19,22 +20,11 @@ const shownContact = async () => {
     event_types: ['crm.contacts.*'],
   });
   const contactId = await create('/contacts', { first_name: 'Ada', last_name: 'Lovelace' });
-  const insertDelivery = (client: Pick<pg.Pool, 'query'>) =>
-    client.query<{ id: string }>(
-      `INSERT INTO tenant_crm.webhook_deliveries
-         (tenant_id, id, endpoint_id, event_id, event_type, record_id, sequence, payload, next_attempt_at, expires_at)
-       VALUES ($1, gen_random_uuid(), $2, gen_random_uuid()::text, 'crm.contacts.updated', $3,
-         nextval('tenant_crm.webhook_deliveries_order'), $4, now() + interval '1 day', now() + interval '2 days')
-       RETURNING id`,
-      [
-        tenant().id,
-        endpointId,
-        contactId,
-        JSON.stringify({ data: { id: contactId, record: { last_name: 'Lovelace' } } }),
-      ],
-    );
   await remove(`/api/crm/contacts/${contactId}`).expect(204);
-  return { contactId, endpointId, insertDelivery };
+  const payload = { data: { id: contactId, record: { last_name: 'Lovelace' } } };
+  const insertShown = (client: Queries) =>
+    insertDelivery(client, { tenantId: tenant().id, endpointId, recordId: contactId, payload });
+  return { contactId, endpointId, insertShown };
 };
 
 const deliveriesOf = async (contactId: string) => {
@@ -46,8 +36,8 @@ const deliveriesOf = async (contactId: string) => {
 };
 
 test('Receivers still get the deletion of a contact that was erased at once', async () => {
-  const { contactId, insertDelivery } = await shownContact();
-  await insertDelivery(pool());
+  const { contactId, insertShown } = await shownContact();
+  await insertShown(pool());
   await erase(contactId);
   await until(async () =>
     (await deliveriesOf(contactId)).some(({ event_type }) => event_type === 'crm.contacts.deleted'),
@@ -66,24 +56,19 @@ const changes: readonly [
 ][] = [
   [
     'takes an event from the outbox',
-    async (client, { endpointId, insertDelivery }) => {
+    async (client, { endpointId, insertShown }) => {
       await client.query(
         'SELECT FROM tenant_crm.webhook_endpoints WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE',
         [tenant().id, endpointId],
       );
-      await insertDelivery(client);
+      await insertShown(client);
     },
   ],
   [
     'logs an attempt',
-    async (client, { insertDelivery }) => {
-      const { rows } = await insertDelivery(pool());
-      await client.query(
-        `INSERT INTO tenant_crm.webhook_attempts
-           (tenant_id, id, delivery_id, number, url, request_headers, duration_ms, response_body)
-         VALUES ($1, gen_random_uuid(), $2, 1, 'https://example.com', '{}', 1, 'Lovelace')`,
-        [tenant().id, rows[0]?.id],
-      );
+    async (client, { insertShown }) => {
+      const deliveryId = await insertShown(pool());
+      await insertAttempt(client, tenant().id, deliveryId);
     },
   ],
 ];

@@ -1,4 +1,9 @@
-import { type CatalogueTable, readTables, referringFirst } from '@tessera/database-kit';
+import {
+  type CatalogueTable,
+  readTables,
+  referringFirst,
+  violatedConstraint,
+} from '@tessera/database-kit';
 import type { FileStore, ObjectPage, PageOptions } from '@tessera/file-store';
 import pg, { type Pool } from 'pg';
 import { JOB_SCHEMA } from '../../database.ts';
@@ -35,16 +40,30 @@ const deletionFrom = ({ name, key, references }: CatalogueTable): string => {
     SELECT ${columns('row')} FROM ${table} AS row WHERE row.tenant_id = $1${unreferred.join('')} LIMIT $2)`;
 };
 
-const deleteRows = async (
+/** Deletes a batch; returns the number of rows, or undefined if a row that was added meanwhile refers to one of them. */
+const deleteBatch = async (
   { pool, tenantId, batch = BATCH }: DeletionOptions,
+  statement: string,
+): Promise<number | undefined> => {
+  try {
+    return (await pool.query(statement, [tenantId, batch])).rowCount ?? 0;
+  } catch (error) {
+    if (violatedConstraint(error)?.kind === 'foreign_key') return undefined;
+    throw error;
+  }
+};
+
+/** Deletes the rows of a table: how many, and whether those are all. */
+const deleteRows = async (
+  options: DeletionOptions,
   table: CatalogueTable,
-): Promise<number> => {
+): Promise<{ deleted: number; isEmpty: boolean }> => {
   const statement = deletionFrom(table);
   let deleted = 0;
   for (;;) {
-    const { rowCount } = await pool.query(statement, [tenantId, batch]);
-    if (!rowCount) return deleted;
-    deleted += rowCount;
+    const count = await deleteBatch(options, statement);
+    if (!count) return { deleted, isEmpty: count === 0 };
+    deleted += count;
   }
 };
 
@@ -98,13 +117,13 @@ export const deleteTenant = async (options: DeletionOptions) => {
   const deleted: Record<string, number> = {};
   const jobs = await deleteJobs(options);
   for (let pass = 1; ; pass += 1) {
-    let found = 0;
+    let isDone = true;
     for (const table of tables) {
-      const count = await deleteRows(options, table);
+      const { deleted: count, isEmpty } = await deleteRows(options, table);
       if (count > 0) deleted[table.name] = (deleted[table.name] ?? 0) + count;
-      found += count;
+      isDone &&= count === 0 && isEmpty;
     }
-    if (found === 0) break;
+    if (isDone) break;
     if (pass === MAX_PASSES) {
       throw new Error(
         'Rows of the tenant keep appearing. Make sure that nobody uses it, and run this again.',

@@ -1,0 +1,41 @@
+import type { Pool } from 'pg';
+
+/** A client or pool of `pg`. */
+export type Queries = Pick<Pool, 'query'>;
+
+/** A delivery that is due in a day, so that nothing sends it during a test. */
+export interface WaitingDelivery {
+  readonly tenantId: string;
+  readonly endpointId: string;
+  readonly recordId: string;
+  readonly payload: object;
+}
+
+/** Inserts a delivery as the service does when it takes an event; returns its id. */
+export const insertDelivery = async (
+  client: Queries,
+  { tenantId, endpointId, recordId, payload }: WaitingDelivery,
+): Promise<string> => {
+  const { rows } = await client.query<{ id: string }>(
+    `INSERT INTO tenant_crm.webhook_deliveries
+       (tenant_id, id, endpoint_id, event_id, event_type, record_id, sequence, payload, next_attempt_at, expires_at)
+     VALUES ($1, gen_random_uuid(), $2, gen_random_uuid()::text, 'crm.contacts.updated', $3,
+       nextval('tenant_crm.webhook_deliveries_order'), $4, now() + interval '1 day', now() + interval '2 days')
+     RETURNING id`,
+    [tenantId, endpointId, recordId, JSON.stringify(payload)],
+  );
+  return rows[0]?.id ?? '';
+};
+
+/** Inserts an attempt whose receiver answered with the name `Lovelace`. */
+export const insertAttempt = (
+  client: Queries,
+  tenantId: string,
+  deliveryId: string,
+): Promise<unknown> =>
+  client.query(
+    `INSERT INTO tenant_crm.webhook_attempts
+       (tenant_id, id, delivery_id, number, url, request_headers, duration_ms, response_body)
+     VALUES ($1, gen_random_uuid(), $2, 1, 'https://example.com', '{}', 1, 'Lovelace')`,
+    [tenantId, deliveryId],
+  );
