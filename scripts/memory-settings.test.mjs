@@ -4,7 +4,7 @@ import { root } from './bootstrap.mjs';
 
 const FLAG = /--[a-z-]+=\d+/g;
 
-/** The line of a file that matches, without its indentation. */
+/** The first line of a file that matches. */
 const line = (file, pattern) => {
   const lines = readFileSync(join(root, file), 'utf8').split('\n');
   const found = lines.find((text) => pattern.test(text));
@@ -32,7 +32,7 @@ test.each(['identity', 'crm'])('Every way to start %s limits its memory alike', 
   const [first, ...others] = Object.entries(settingsOf(app)).map(([way, [flags, variables]]) => ({
     way,
     flags: flags.match(FLAG),
-    arenas: variables.match(/MALLOC_ARENA_MAX\W+(\d)/)?.[1],
+    arenas: variables.match(/MALLOC_ARENA_MAX\W+(\d+)/)?.[1],
   }));
   expect(first).toMatchObject({ flags: expect.any(Array), arenas: expect.any(String) });
   for (const other of others) expect(other).toEqual({ ...first, way: other.way });

@@ -10,7 +10,9 @@ export interface ContactId {
 export interface ContactRows {
   readonly table: string;
   readonly condition: string;
-  /** Which of these rows erasure keeps: they contain ids only, and tell receivers about changes and deletions. */
+  /** Whether other rows refer to these or name them: erasure locks them first, so that nobody can add any of those. */
+  readonly isLocked?: true;
+  /** The SQL condition of those that erasure keeps: they contain no record, and tell receivers about changes and deletions. */
   readonly kept?: string;
 }
 
@@ -36,6 +38,7 @@ export const contactRows: readonly ContactRows[] = [
   {
     table: 'webhook_deliveries',
     condition: ofRecords('record_id'),
+    isLocked: true,
     kept: `state IN ('pending', 'sending') AND payload::jsonb #> '{data,record}' IS NULL`,
   },
   { table: 'outbox', condition: ofRecords('record_id'), kept: 'true' },
@@ -45,9 +48,9 @@ export const contactRows: readonly ContactRows[] = [
     table: 'contact_merges',
     condition: `tenant_id = $1 AND (survivor_id = ANY ($2::uuid[]) OR merged_id = ANY ($2::uuid[]))`,
   },
-  { table: 'communication_logs', condition: ofContact('contact_id') },
-  { table: 'tasks', condition: ofContact('contact_id') },
-  { table: 'contacts', condition: ofContact('id') },
+  { table: 'communication_logs', condition: ofContact('contact_id'), isLocked: true },
+  { table: 'tasks', condition: ofContact('contact_id'), isLocked: true },
+  { table: 'contacts', condition: ofContact('id'), isLocked: true },
 ];
 
 /** The ids of the contact and of all contacts that it was merged with; none if the contact does not exist. */

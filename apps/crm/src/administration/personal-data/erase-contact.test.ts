@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { until } from '@tessera/local-stack';
 import type pg from 'pg';
 import { commandsOf } from '../../testing/commands.ts';
-import { countLockWaits } from '../../testing/lock-waits.ts';
+import { isWaitedFor } from '../../testing/lock-waits.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 import { insertAttempt, insertDelivery, type Queries } from '../../testing/webhook-rows.ts';
 import { tablesWith } from '../../testing/whole-database.ts';
@@ -13,47 +14,67 @@ const create = async (path: string, body: object): Promise<string> =>
 const erase = (contactId: string) =>
   commandsOf(crm())('erase-contact', tenant().id, contactId, '--yes');
 
-/** A deleted contact, and what inserts a delivery that shows it. */
-const shownContact = async () => {
+/** A deleted contact, and an endpoint that is disabled, so that the service itself creates no deliveries for it. */
+const contactAndEndpoint = async () => {
   const endpointId = await create('/webhook-endpoints', {
     url: 'https://example.com/hook',
-    event_types: ['crm.contacts.*'],
+    event_types: ['*'],
+    is_enabled: false,
   });
   const contactId = await create('/contacts', { first_name: 'Ada', last_name: 'Lovelace' });
+  const logId = await create('/communication-logs', {
+    kind: 'note',
+    body: 'Spoke with Lovelace',
+    contact_id: contactId,
+  });
   await remove(`/api/crm/contacts/${contactId}`).expect(204);
-  const payload = { data: { id: contactId, record: { last_name: 'Lovelace' } } };
-  const insertShown = (client: Queries) =>
-    insertDelivery(client, { tenantId: tenant().id, endpointId, recordId: contactId, payload });
-  return { contactId, endpointId, insertShown };
+  const of = { tenantId: tenant().id, endpointId, recordId: contactId };
+  const record = { last_name: 'Lovelace' };
+  return {
+    contactId,
+    endpointId,
+    /** A communication log about the contact. */
+    logId,
+    /** Inserts a delivery that has the contact as it was. */
+    insertShown: (client: Queries) =>
+      insertDelivery(client, { ...of, payload: { data: { id: contactId, record } } }),
+    /** Inserts a delivery that only names the contact. */
+    insertNamed: (state: string) =>
+      insertDelivery(pool(), { ...of, state, payload: { data: { id: contactId } } }),
+  };
 };
 
-const deliveriesOf = async (contactId: string) => {
-  const { rows } = await pool().query<{ event_type: string; payload: string }>(
-    'SELECT event_type, payload FROM tenant_crm.webhook_deliveries WHERE record_id = $1',
+test('What tells receivers that a contact was deleted outlives the contact, until it is sent', async () => {
+  const { contactId, insertShown, insertNamed } = await contactAndEndpoint();
+  const kept = [await insertNamed('pending'), await insertNamed('sending')];
+  await insertAttempt(pool(), tenant().id, kept[0] ?? '');
+  await insertNamed('succeeded');
+  await insertNamed('failed');
+  await insertShown(pool());
+  await pool().query(
+    `INSERT INTO tenant_crm.outbox
+       (tenant_id, sink, event_id, table_name, record_id, version, action, occurred_at, data)
+     VALUES ($1, 'kafka', $2, 'contacts', $3, 2, 'delete', now(), '{}')`,
+    [tenant().id, randomUUID(), contactId],
+  );
+  await erase(contactId);
+  const { rows: deliveries } = await pool().query(
+    'SELECT id FROM tenant_crm.webhook_deliveries WHERE record_id = $1',
     [contactId],
   );
-  return rows;
-};
-
-test('Receivers still get the deletion of a contact that was erased at once', async () => {
-  const { contactId, insertShown } = await shownContact();
-  await insertShown(pool());
-  await erase(contactId);
-  await until(async () =>
-    (await deliveriesOf(contactId)).some(({ event_type }) => event_type === 'crm.contacts.deleted'),
+  expect(deliveries.map(({ id }) => id).sort()).toEqual(kept.sort());
+  const { rowCount: events } = await pool().query(
+    "SELECT FROM tenant_crm.outbox WHERE record_id = $1 AND sink = 'kafka'",
+    [contactId],
   );
-  for (const { payload } of await deliveriesOf(contactId)) {
-    expect(JSON.parse(payload).data).not.toHaveProperty('record');
-  }
+  expect(events).toBe(1);
+  expect(await tablesWith(pool(), 'Lovelace')).toEqual([]);
 });
 
-type ShownContact = Awaited<ReturnType<typeof shownContact>>;
+type Prepared = Awaited<ReturnType<typeof contactAndEndpoint>>;
 
 /** What the service does in a transaction of its own while a contact is erased. */
-const changes: readonly [
-  string,
-  (client: pg.ClientBase, contact: ShownContact) => Promise<unknown>,
-][] = [
+const changes: readonly [string, (client: pg.ClientBase, prepared: Prepared) => Promise<void>][] = [
   [
     'takes an event from the outbox',
     async (client, { endpointId, insertShown }) => {
@@ -67,8 +88,23 @@ const changes: readonly [
   [
     'logs an attempt',
     async (client, { insertShown }) => {
-      const deliveryId = await insertShown(pool());
-      await insertAttempt(client, tenant().id, deliveryId);
+      await insertAttempt(client, tenant().id, await insertShown(pool()));
+    },
+  ],
+  [
+    'changes a communication log',
+    async (client, { logId }) => {
+      await client.query(
+        `UPDATE tenant_crm.communication_logs SET version = version + 1
+         WHERE tenant_id = $1 AND id = $2`,
+        [tenant().id, logId],
+      );
+      await client.query(
+        `INSERT INTO tenant_crm.record_changes
+           (tenant_id, table_name, record_id, changed_at, version, action, actor_type, changes)
+         VALUES ($1, 'communication_logs', $2, now(), 2, 'update', 'system', '{"body": ["Lovelace", ""]}')`,
+        [tenant().id, logId],
+      );
     },
   ],
 ];
@@ -76,18 +112,37 @@ const changes: readonly [
 test.each(changes)(
   'Erasure waits while the service %s, and erases what that adds',
   async (_, change) => {
-    const contact = await shownContact();
+    const prepared = await contactAndEndpoint();
     const client = await pool().connect();
     try {
       await client.query('BEGIN');
-      await change(client, contact);
-      const erasure = erase(contact.contactId);
-      await until(async () => (await countLockWaits(pool(), 'crm-admin')) > 0);
+      await change(client, prepared);
+      const erasure = erase(prepared.contactId);
+      await until(() => isWaitedFor(pool(), client, 'crm-admin'));
       await client.query('COMMIT');
-      expect(await erasure).toMatchObject({ contact_ids: [contact.contactId] });
+      expect(await erasure).toMatchObject({ contact_ids: [prepared.contactId] });
     } finally {
-      client.release();
+      client.release(true);
     }
     expect(await tablesWith(pool(), 'Lovelace')).toEqual([]);
   },
 );
+
+test('A contact that is restored while its erasure begins is not erased', async () => {
+  const { contactId } = await contactAndEndpoint();
+  const client = await pool().connect();
+  try {
+    await client.query('BEGIN');
+    await client.query(
+      'UPDATE tenant_crm.contacts SET deleted_at = NULL WHERE tenant_id = $1 AND id = $2',
+      [tenant().id, contactId],
+    );
+    const erasure = erase(contactId);
+    const refused = expect(erasure).rejects.toThrow(`Delete the contact ${contactId} first.`);
+    await until(() => isWaitedFor(pool(), client, 'crm-admin'));
+    await client.query('COMMIT');
+    await refused;
+  } finally {
+    client.release(true);
+  }
+});

@@ -6,20 +6,20 @@ import { countTexts } from './remaining-texts.ts';
 const { escapeIdentifier: quoted } = pg;
 
 /**
- * Locks the rows about the contacts, each table before those that refer to it: the service adds rows that refer to them,
- * such as attempts to deliver an event, until the lock is taken.
+ * Locks the rows that others refer to or name, such as history, so that the service can add no more of those. This waits
+ * for what the service has begun, and the deletion that follows sees it.
  */
 const lockRows = async (client: pg.Client, tenantId: string, ids: readonly string[]) => {
-  // Events become deliveries while their endpoints are locked.
+  // The service locks the endpoints while it turns events into deliveries.
   await client.query(
     'SELECT FROM tenant_crm.webhook_endpoints WHERE tenant_id = $1 ORDER BY id FOR NO KEY UPDATE',
     [tenantId],
   );
-  for (const { table, condition } of [...contactRows].reverse()) {
-    await client.query(`SELECT FROM tenant_crm.${quoted(table)} WHERE ${condition} FOR UPDATE`, [
-      tenantId,
-      ids,
-    ]);
+  for (const { table, condition } of contactRows.filter(({ isLocked }) => isLocked).reverse()) {
+    await client.query(
+      `SELECT FROM tenant_crm.${quoted(table)} WHERE ${condition} ORDER BY id FOR UPDATE`,
+      [tenantId, ids],
+    );
   }
 };
 
@@ -80,41 +80,49 @@ const deleteImportFailures = async (
   return rowCount ?? 0;
 };
 
-const requireDeleted = async (client: pg.Client, tenantId: string, ids: readonly string[]) => {
-  const { rows } = await client.query<{ id: string }>(
-    `SELECT id FROM tenant_crm.contacts
-     WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) AND deleted_at IS NULL FOR UPDATE`,
-    [tenantId, ids],
+/**
+ * The ids of the contact and of those that it was merged with, locked, so that nobody restores them. Throws if there are
+ * none, if one has not been deleted, and if they were merged or separated meanwhile.
+ */
+const lockContacts = async (client: pg.Client, contact: ContactId): Promise<readonly string[]> => {
+  const ids = await mergedContacts(client, contact);
+  if (ids.length === 0) throw new Error(`The tenant has no contact ${contact.contactId}.`);
+  const { rows } = await client.query<{ id: string; is_deleted: boolean }>(
+    `SELECT id, deleted_at IS NOT NULL AS is_deleted FROM tenant_crm.contacts
+     WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) ORDER BY id FOR UPDATE`,
+    [contact.tenantId, ids],
   );
-  if (rows.length === 0) return;
-  throw new Error(`Delete the contact ${rows.map(({ id }) => id).join(', ')} first.`);
+  const live = rows.filter(({ is_deleted }) => !is_deleted).map(({ id }) => id);
+  if (live.length > 0) throw new Error(`Delete the contact ${live.join(', ')} first.`);
+  if ((await mergedContacts(client, contact)).join() === ids.join()) return ids;
+  throw new Error(
+    `The merges of the contact ${contact.contactId} have just changed. Run this again.`,
+  );
 };
 
 /**
  * Erases everything that a tenant has about a contact, and about those that it was merged with, in one transaction. They
- * must have been deleted, which tells the receivers of events. Also counts the rows of other tables in which their
+ * must have been deleted, which tells the receivers of events. Afterwards, counts the rows of other tables in which their
  * names, addresses or numbers still are, such as chat messages: whether to change those is for people to decide.
  */
 export const eraseContact = async (directUrl: string, contact: ContactId) => {
-  const { tenantId, contactId } = contact;
+  const { tenantId } = contact;
   const client = new pg.Client({ connectionString: directUrl, application_name: 'crm-admin' });
   await client.connect();
   try {
-    await client.query('BEGIN');
-    const ids = await mergedContacts(client, contact);
-    if (ids.length === 0) throw new Error(`The tenant has no contact ${contactId}.`);
-    await requireDeleted(client, tenantId, ids);
-    await lockRows(client, tenantId, ids);
     const tables: CatalogueTable[] = await readTables(client, 'tenant_crm');
+    await client.query('BEGIN');
+    const ids = await lockContacts(client, contact);
     const texts = await textsOf(client, tenantId, ids);
-    const deleted = await deleteRows(client, tenantId, ids);
     const importFailures = await deleteImportFailures(client, tenantId, texts);
-    const mentioned = await countTexts(client, tables, tenantId, texts);
+    await lockRows(client, tenantId, ids);
+    const deleted = await deleteRows(client, tenantId, ids);
     await client.query('COMMIT');
     return {
       contact_ids: ids,
       deleted: { ...deleted, ...(importFailures > 0 && { import_failures: importFailures }) },
-      mentioned_in: mentioned,
+      // Without locks, because this reads all texts of the tenant.
+      mentioned_in: await countTexts(client, tables, tenantId, texts),
     };
   } finally {
     await client.end();

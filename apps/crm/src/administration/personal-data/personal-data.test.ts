@@ -118,6 +118,12 @@ test('Every table that refers to a contact or names a record of any kind is cons
   const referring = tables.filter(({ references }) =>
     references.some(({ table }) => ['contacts', 'communication_logs', 'tasks'].includes(table)),
   );
+  const referred = tables.flatMap(({ references }) => references.map(({ table }) => table));
+  const locked = contactRows.filter(({ isLocked }) => isLocked).map(({ table }) => table);
+  // History and activities name communication logs.
+  expect(locked.sort()).toEqual(
+    known.filter((name) => referred.includes(name) || name === 'communication_logs').sort(),
+  );
   // `eraseContact` clears these columns.
   const cleared = ['time_entries'];
   const naming = tables.filter(({ columns }) =>

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { until } from '@tessera/local-stack';
 import { openFileStore } from '../../files/store.ts';
-import { countLockWaits } from '../../testing/lock-waits.ts';
+import { isWaitedFor } from '../../testing/lock-waits.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 import { insertAttempt, insertDelivery } from '../../testing/webhook-rows.ts';
 import { tablesWith } from '../../testing/whole-database.ts';
@@ -28,11 +28,11 @@ test('A tenant is deleted although something is added that refers to a row in th
     await client.query('BEGIN');
     await insertAttempt(client, tenantId, deliveryId);
     const deletion = deleteTenant({ pool: pool(), store, tenantId });
-    await until(async () => (await countLockWaits(pool())) > 0);
+    await until(() => isWaitedFor(pool(), client, 'crm'));
     await client.query('COMMIT');
     expect(await deletion).toMatchObject({ tenant_id: tenantId });
   } finally {
-    client.release();
+    client.release(true);
   }
   expect(await tablesWith(pool(), tenantId)).toEqual([]);
 });

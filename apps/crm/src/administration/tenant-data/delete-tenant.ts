@@ -40,30 +40,28 @@ const deletionFrom = ({ name, key, references }: CatalogueTable): string => {
     SELECT ${columns('row')} FROM ${table} AS row WHERE row.tenant_id = $1${unreferred.join('')} LIMIT $2)`;
 };
 
-/** Deletes a batch; returns the number of rows, or undefined if a row that was added meanwhile refers to one of them. */
-const deleteBatch = async (
-  { pool, tenantId, batch = BATCH }: DeletionOptions,
-  statement: string,
-): Promise<number | undefined> => {
-  try {
-    return (await pool.query(statement, [tenantId, batch])).rowCount ?? 0;
-  } catch (error) {
-    if (violatedConstraint(error)?.kind === 'foreign_key') return undefined;
-    throw error;
-  }
-};
+/** What a pass did to a table. */
+interface TablePass {
+  readonly deleted: number;
+  /** The error of a row that was added meanwhile and refers to one of the table's; undefined if the table is empty. */
+  readonly referred?: unknown;
+}
 
-/** Deletes the rows of a table: how many, and whether those are all. */
 const deleteRows = async (
-  options: DeletionOptions,
+  { pool, tenantId, batch = BATCH }: DeletionOptions,
   table: CatalogueTable,
-): Promise<{ deleted: number; isEmpty: boolean }> => {
+): Promise<TablePass> => {
   const statement = deletionFrom(table);
   let deleted = 0;
-  for (;;) {
-    const count = await deleteBatch(options, statement);
-    if (!count) return { deleted, isEmpty: count === 0 };
-    deleted += count;
+  try {
+    for (;;) {
+      const { rowCount } = await pool.query(statement, [tenantId, batch]);
+      if (!rowCount) return { deleted };
+      deleted += rowCount;
+    }
+  } catch (error) {
+    if (violatedConstraint(error)?.kind !== 'foreign_key') throw error;
+    return { deleted, referred: error };
   }
 };
 
@@ -117,16 +115,20 @@ export const deleteTenant = async (options: DeletionOptions) => {
   const deleted: Record<string, number> = {};
   const jobs = await deleteJobs(options);
   for (let pass = 1; ; pass += 1) {
-    let isDone = true;
+    let found = 0;
+    let cause: unknown;
     for (const table of tables) {
-      const { deleted: count, isEmpty } = await deleteRows(options, table);
+      const { deleted: count, referred } = await deleteRows(options, table);
       if (count > 0) deleted[table.name] = (deleted[table.name] ?? 0) + count;
-      isDone &&= count === 0 && isEmpty;
+      found += count;
+      cause ??= referred;
     }
-    if (isDone) break;
+    if (found === 0 && cause === undefined) break;
     if (pass === MAX_PASSES) {
+      const violation = cause instanceof Error ? ` (${cause.message})` : '';
       throw new Error(
-        'Rows of the tenant keep appearing. Make sure that nobody uses it, and run this again.',
+        `Rows of the tenant keep appearing${violation}. Make sure that nobody uses it, and run this again.`,
+        { cause },
       );
     }
   }

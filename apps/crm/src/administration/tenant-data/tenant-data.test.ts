@@ -10,6 +10,7 @@ import { openFileStore } from '../../files/store.ts';
 import { runAdmin, startAdmin } from '../../testing/admin.ts';
 import { startCrm, type TestCrm } from '../../testing/crm.ts';
 import { documentUploader } from '../../testing/documents.ts';
+import { isWaitedFor } from '../../testing/lock-waits.ts';
 import { fillEveryTable, tablesWith } from '../../testing/whole-database.ts';
 import { exportTenant } from './export-tenant.ts';
 import { leftOutColumns, leftOutTables } from './left-out.ts';
@@ -165,12 +166,7 @@ test('An export shows one moment, whatever is written meanwhile', async () => {
       tenantId: id,
       folder: target,
     });
-    await until(async () => {
-      const { rows } = await pool().query(
-        "SELECT FROM pg_locks WHERE NOT granted AND relation = 'tenant_crm.webhook_endpoints'::regclass",
-      );
-      return rows.length === 1;
-    });
+    await until(() => isWaitedFor(pool(), blocker, 'crm-admin'));
     await blocker.query(
       `UPDATE tenant_crm.webhook_endpoints SET url = 'https://later.test' WHERE tenant_id = $1`,
       [id],
