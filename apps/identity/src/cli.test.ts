@@ -5,6 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { createDatabase, type Database, migrations } from './database.ts';
 import { digest } from './security/secrets.ts';
 import { type Ended, identityAdmin } from './testing/admin.ts';
+import { commandIn } from './testing/commands.ts';
 
 let fresh: TestDatabase;
 let database: Database;
@@ -24,6 +25,8 @@ beforeAll(async () => {
 afterAll(() => close());
 
 const admin = (args: readonly string[], input = ''): Promise<Ended> =>
+  commandIn({ DATABASE_URL: fresh.url }, args, input);
+const adminProcess = (args: readonly string[], input = ''): Promise<Ended> =>
   identityAdmin({ DATABASE_URL: fresh.url }, args, input);
 
 const SCOPE = 'identity.tenants.view';
@@ -65,7 +68,7 @@ const document = () => {
 describe('identity-admin seed', () => {
   test('creates what the document contains, and stores secrets as hashes', async () => {
     const seed = document();
-    const { code, out } = await admin(['--json', 'seed'], JSON.stringify(seed));
+    const { code, out } = await adminProcess(['--json', 'seed'], JSON.stringify(seed));
     expect(code).toBe(0);
     expect(JSON.parse(out)).toEqual({
       tenants: 1,
@@ -115,7 +118,7 @@ describe('identity-admin seed', () => {
   test('creates clients for tenants without one, with the configured redirect URIs', async () => {
     const seed = { ...document(), clients: [] };
     const slug = seed.tenants[0]?.slug ?? '';
-    const { code, out } = await identityAdmin(
+    const { code, out } = await commandIn(
       {
         DATABASE_URL: fresh.url,
         TENANT_CLIENT_REDIRECT_URIS: 'https://{slug}.example.test/callback',
@@ -217,7 +220,10 @@ describe('identity-admin', () => {
     expect(weak).toMatchObject({ code: 1, error: expect.stringMatching(/uppercase.*digit/) });
     expect(weak.error).not.toContain('weak-as-can-be');
     const password = 'Correct-horse-7-battery';
-    const { code, out } = await admin([...args, '--json', '--password-stdin'], `${password}\n`);
+    const { code, out } = await adminProcess(
+      [...args, '--json', '--password-stdin'],
+      `${password}\n`,
+    );
     expect({ code, shown: JSON.parse(out) }).toEqual({
       code: 0,
       shown: { id: expect.any(String), email },
@@ -401,7 +407,7 @@ describe('identity-admin', () => {
   });
 
   test('helps, with examples', async () => {
-    const { code, out } = await admin(['--help']);
+    const { code, out } = await adminProcess(['--help']);
     const commands = [...out.matchAll(/^ {2}([a-z][a-z-]*) /gm)].map(([, name]) => name);
     expect({ code, commands }).toEqual({
       code: 0,
@@ -432,23 +438,23 @@ describe('identity-admin', () => {
         'help',
       ],
     });
-    expect((await admin(['rotate-secret', '--help'])).out).toContain('Examples:');
+    expect((await adminProcess(['rotate-secret', '--help'])).out).toContain('Examples:');
   });
 
   test('exits with 2 for incorrect usage and 1 for a failure, with JSON errors on request', async () => {
-    expect(await admin(['sede'])).toMatchObject({
+    expect(await adminProcess(['sede'])).toMatchObject({
       code: 2,
       error: expect.stringContaining('sede'),
     });
-    expect(await admin(['rotate-secret'])).toMatchObject({ code: 2 });
-    expect((await admin(['seed'], 'no JSON')).code).toBe(1);
+    expect(await adminProcess(['rotate-secret'])).toMatchObject({ code: 2 });
+    expect((await adminProcess(['seed'], 'no JSON')).code).toBe(1);
     for (const [args, code, message] of [
       [['rotate-secret', 'nobody'], 1, 'There is no client called nobody.'],
       [['rotate-secret'], 2, "missing required argument 'client_id'"],
       [['sede'], 2, "unknown command 'sede' (Did you mean seed?)"],
       [[], 2, 'a command is missing'],
     ] as const) {
-      const { error, ...ended } = await admin(['--json', ...args]);
+      const { error, ...ended } = await adminProcess(['--json', ...args]);
       expect({ ...ended, error: JSON.parse(error) }).toEqual({
         code,
         out: '',

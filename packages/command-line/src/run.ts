@@ -11,23 +11,32 @@ const usageError = ({ code, message }: CommanderError): string =>
     : message.replace(/^error: /, '').replaceAll('\n', ' ');
 
 /**
- * Runs the command line of the process. The exit code is 0 on success, 1 when the command fails or is
- * refused, and 2 when it is used incorrectly.
+ * Runs a command. Resolves to the exit code: 0 on success, 1 when the command fails or is refused, and 2 when it is used
+ * incorrectly. `args` are the arguments without the names of Node and of the program.
  */
-export const runCommandLine = async (program: Command): Promise<void> => {
-  const printError = (message: string): void =>
-    console.error(isJson(program) ? JSON.stringify({ error: message }) : message);
+export const runCommand = async (
+  program: Command,
+  args: readonly string[],
+  printError: (text: string) => void,
+): Promise<number> => {
+  const report = (message: string): void =>
+    printError(isJson(program) ? JSON.stringify({ error: message }) : message);
   try {
-    await program.parseAsync();
+    await program.parseAsync(args, { from: 'user' });
+    return 0;
   } catch (error) {
     if (error instanceof CommanderError) {
       const isHelp = error.exitCode === 0;
       // As text, commander has already printed it.
-      if (!isHelp && isJson(program)) printError(usageError(error));
-      process.exitCode = isHelp ? 0 : USAGE_ERROR;
-    } else {
-      printError(error instanceof Error ? error.message : String(error));
-      process.exitCode = FAILED;
+      if (!isHelp && isJson(program)) report(usageError(error));
+      return isHelp ? 0 : USAGE_ERROR;
     }
+    report(error instanceof Error ? error.message : String(error));
+    return FAILED;
   }
+};
+
+/** Runs the command line of the process, and sets its exit code as `runCommand` does. */
+export const runCommandLine = async (program: Command): Promise<void> => {
+  process.exitCode = await runCommand(program, process.argv.slice(2), console.error);
 };

@@ -1,14 +1,15 @@
 import { createVault, encryptionKeys, reseal } from '@tessera/vault';
 import { twoFactorPurpose } from '../features/two-factor/two-factor.service.ts';
-import { encryptionKey, identityAdmin } from '../testing/admin.ts';
+import { encryptionKey } from '../testing/admin.ts';
 import { Authenticator } from '../testing/authenticator.ts';
+import { commandIn } from '../testing/commands.ts';
 import { identityDatabase, startIdentity } from '../testing/identity.ts';
 import { sealedColumns } from './sealed-columns.ts';
 
 const [older, newer] = [encryptionKey('2025', 1), encryptionKey('2026', 2)];
 
 const admin = (databaseUrl: string, keys: string) =>
-  identityAdmin({ DATABASE_URL: databaseUrl, KEY_ENCRYPTION_KEYS: keys }, ['reseal', '--json']);
+  commandIn({ DATABASE_URL: databaseUrl, KEY_ENCRYPTION_KEYS: keys }, ['reseal', '--json']);
 
 test('identity-admin reseal makes an old key unnecessary for all stored values', async () => {
   const url = await identityDatabase();

@@ -22,27 +22,32 @@ export interface Session {
   readonly reservedSlugs: readonly string[];
 }
 
-/** Runs work on an up-to-date database, with the configuration of the service, and returns its result. */
-export const withSession = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
-  const config = readConfig(process.env);
-  await migrate(config.database.directUrl, migrations);
-  const logger = createLogger('identity-admin', 'warn');
-  const { pool, database } = createDatabase(config.database, logger);
-  try {
-    await ensureBuiltInRoles(database);
-    const passwords = new Passwords(config.passwords);
-    const vault = createVault(config.keyEncryptionKeys);
-    return await work({
-      database,
-      pool,
-      passwords,
-      vault,
-      mail: new MailOutbox(pool, vault, config),
-      tenantRedirectUris: config.tenantRedirectUris,
-      reservedSlugs: config.reservedSlugs,
-    });
-  } finally {
-    await database.$disconnect();
-    await pool.end();
-  }
-};
+/** Does some work in a session, and returns its result. */
+export type InSession = <T>(work: (session: Session) => Promise<T>) => Promise<T>;
+
+/** Runs work on an up-to-date database, with the configuration of the service in the environment. */
+export const sessionsIn =
+  (environment: NodeJS.ProcessEnv): InSession =>
+  async (work) => {
+    const config = readConfig(environment);
+    await migrate(config.database.directUrl, migrations);
+    const logger = createLogger('identity-admin', 'warn');
+    const { pool, database } = createDatabase(config.database, logger);
+    try {
+      await ensureBuiltInRoles(database);
+      const passwords = new Passwords(config.passwords);
+      const vault = createVault(config.keyEncryptionKeys);
+      return await work({
+        database,
+        pool,
+        passwords,
+        vault,
+        mail: new MailOutbox(pool, vault, config),
+        tenantRedirectUris: config.tenantRedirectUris,
+        reservedSlugs: config.reservedSlugs,
+      });
+    } finally {
+      await database.$disconnect();
+      await pool.end();
+    }
+  };

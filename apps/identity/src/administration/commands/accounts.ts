@@ -8,8 +8,8 @@ import { Seed } from '../seed.shape.ts';
 import { applySeed } from '../seed.ts';
 import { examples, type Run } from './run.ts';
 
-const seedDocument = async () => {
-  const given = validate(Seed, await json(process.stdin), 'document');
+const seedDocument = async (input: NodeJS.ReadableStream) => {
+  const given = validate(Seed, await json(input), 'document');
   if (given.ok) return given.value;
   const problems = Object.entries(given.errors).flatMap(([field, messages]) =>
     messages.map((message) => `${field}: ${message}`),
@@ -17,9 +17,9 @@ const seedDocument = async () => {
   throw new Error(`Invalid document:\n${problems.join('\n')}`);
 };
 
-/** Standard input without the line break at its end. */
-const passwordFromInput = async (): Promise<string> =>
-  (await text(process.stdin)).replace(/\r?\n$/, '');
+/** The input without the line break at its end. */
+const passwordFrom = async (input: NodeJS.ReadableStream): Promise<string> =>
+  (await text(input)).replace(/\r?\n$/, '');
 
 interface AdministratorOptions {
   readonly firstName: string;
@@ -28,7 +28,11 @@ interface AdministratorOptions {
 }
 
 /** Commands for the database and for people. */
-export const addAccountCommands = (program: Command, run: Run): void => {
+export const addAccountCommands = (
+  program: Command,
+  run: Run,
+  input: NodeJS.ReadableStream,
+): void => {
   program
     .command('migrate')
     .description('bring the database up to date')
@@ -39,7 +43,7 @@ export const addAccountCommands = (program: Command, run: Run): void => {
     .description('create what a JSON document on standard input lists and does not exist yet')
     .addHelpText('after', examples('seed < accounts.json'))
     .action(async () => {
-      const document = await seedDocument();
+      const document = await seedDocument(input);
       await run((session) => applySeed(session, document));
     });
 
@@ -57,7 +61,7 @@ export const addAccountCommands = (program: Command, run: Run): void => {
       ),
     )
     .action(async (email: string, { passwordStdin, ...name }: AdministratorOptions) => {
-      const password = passwordStdin && (await passwordFromInput());
+      const password = passwordStdin && (await passwordFrom(input));
       await run(({ database, passwords }) =>
         createAdministrator(database, passwords, { email, ...name, password }),
       );

@@ -1,6 +1,6 @@
 import { createCommandLine } from '@tessera/command-line';
 import type { Command } from 'commander';
-import type { Session } from '../session.ts';
+import type { InSession, Session } from '../session.ts';
 import { addAccountCommands } from './accounts.ts';
 import { addClientCommands } from './clients.ts';
 import { addKeyCommands } from './keys.ts';
@@ -8,11 +8,15 @@ import { addPersonCommands } from './people.ts';
 import { examples } from './run.ts';
 import { addTenantCommands } from './tenants.ts';
 
-/** Does some work in a session, and gives its result. */
-type InSession = <T>(work: (session: Session) => Promise<T>) => Promise<T>;
+/** Where commands read from and print to. */
+export interface Streams {
+  /** Standard input, which some commands read. */
+  readonly input: NodeJS.ReadableStream;
+  print(text: string): void;
+}
 
-/** `identity-admin`: its commands work in sessions and print what they give. */
-export const createProgram = (inSession: InSession, print: (text: string) => void): Command => {
+/** `identity-admin`: its commands work in sessions and print the results. */
+export const createProgram = (inSession: InSession, { input, print }: Streams): Command => {
   const { program, run } = createCommandLine<Session>({
     name: 'identity-admin',
     description:
@@ -28,7 +32,7 @@ Exit codes: 0 done, 1 refused or failed, 2 used wrongly.`,
     inSession,
     print,
   });
-  addAccountCommands(program, run);
+  addAccountCommands(program, run, input);
   addClientCommands(program, run);
   addKeyCommands(program, run);
   addTenantCommands(program, run);

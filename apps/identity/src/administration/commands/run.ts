@@ -1,6 +1,6 @@
 import type { Session } from '../session.ts';
 
-/** Runs what a command does, and prints what it gives. */
+/** Runs what a command does, and prints the result. */
 export type Run = (work: (session: Session) => Promise<object>) => Promise<void>;
 
 /** Help that is printed below a command's own. */
