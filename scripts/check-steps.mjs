@@ -55,11 +55,13 @@ export const preparations = [
   }),
 ];
 
-/** Run beside each other. The first lane uses the cores; the steps of the second one mostly wait or use one core. */
+/**
+ * Run beside each other, and take about as long. The first lane uses the cores; most steps of the second one wait or use
+ * one core.
+ */
 export const lanes = [
   [
     tests('tests', 'test'),
-    tests('tests of events on Apache Kafka', 'test:kafka'),
     tests('tests of records on partitioned tables of PostgreSQL 15', 'test:partitions', {
       TEST_POSTGRES_RELEASE: '15',
     }),
@@ -96,5 +98,6 @@ export const lanes = [
     tests('tests of both services behind PgBouncer', 'test:pgbouncer'),
     tests('tests of the SQL on PostgreSQL 15', 'test:postgres15'),
     tests('tests of the pages in a browser', 'test:browser'),
+    tests('tests of events on Apache Kafka', 'test:kafka'),
   ],
 ];

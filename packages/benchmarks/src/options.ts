@@ -59,7 +59,7 @@ export const readOptions = (args: readonly string[]): Options => {
   return {
     smoke,
     only: values.only.split(',').filter(Boolean),
-    seconds: positive('seconds', values.seconds ?? (smoke ? '0.5' : scale ? '4' : '16')),
+    seconds: positive('seconds', values.seconds ?? (smoke ? '0.2' : scale ? '4' : '16')),
     contacts: positive('contacts', values.contacts ?? (smoke ? '2000' : '100000')),
     scale,
     rows: positive('rows', values.rows ?? (smoke ? '2000' : '1000000')),
