@@ -83,7 +83,12 @@ export const reference = (
     serve(path, { type, cacheControl: FIVE_MINUTES, read: () => content });
   };
   for (const [path, document] of Object.entries(documents)) {
-    const read = (): Buffer => Buffer.from(JSON.stringify(document()));
+    // Read once for each encoding.
+    let content: Buffer | undefined;
+    const read = (): Buffer => {
+      content ??= Buffer.from(JSON.stringify(document()));
+      return content;
+    };
     serve(path, { type: 'application/json', cacheControl: FIVE_MINUTES, read });
   }
   const folder = `/docs/assets/${versionOfReader()}`;
