@@ -3,6 +3,7 @@ import { newTenant } from '@tessera/resource-server/testing';
 import type { TestCrm } from './crm.ts';
 import type { MessagingServers } from './messaging-servers.ts';
 import { previewToken, publishedContent } from './public-content.ts';
+import { insertAttempt } from './webhook-rows.ts';
 
 let keys = 0;
 let hours = 0;
@@ -168,18 +169,14 @@ const deliveriesOf = (crm: TestCrm) => {
     const endpoint = endpoints.get(tenant) ?? (await post('', input, 201));
     endpoints.set(tenant, endpoint);
     const id = await post(`/${endpoint}/test`, {}, 202);
-    const { rows } = await crm.context.pool.query(
-      `WITH ended AS (
-         UPDATE tenant_crm.webhook_deliveries SET state = 'failed', next_attempt_at = NULL
-         WHERE tenant_id = $1 AND id = $2 RETURNING tenant_id, id
-       )
-       INSERT INTO tenant_crm.webhook_attempts
-         (tenant_id, id, delivery_id, number, url, request_headers, duration_ms)
-       SELECT tenant_id, gen_random_uuid(), id, 1, 'https://example.com/hook', '{}', 1 FROM ended
-       RETURNING id`,
-      [crm.identity[tenant].id, id],
+    const { pool } = crm.context;
+    const tenantId = crm.identity[tenant].id;
+    await pool.query(
+      `UPDATE tenant_crm.webhook_deliveries SET state = 'failed', next_attempt_at = NULL
+       WHERE tenant_id = $1 AND id = $2`,
+      [tenantId, id],
     );
-    return { id, attemptId: rows[0].id };
+    return { id, attemptId: await insertAttempt(pool, tenantId, id) };
   };
 };
 

@@ -29,15 +29,19 @@ export const insertDelivery = async (
   return rows[0]?.id ?? '';
 };
 
-/** Inserts an attempt whose receiver answered with the name `Lovelace`. */
-export const insertAttempt = (
+/** Inserts the first attempt of a delivery, with what the receiver answered; returns its id. */
+export const insertAttempt = async (
   client: Queries,
   tenantId: string,
   deliveryId: string,
-): Promise<unknown> =>
-  client.query(
+  responseBody: string | null = null,
+): Promise<string> => {
+  const { rows } = await client.query<{ id: string }>(
     `INSERT INTO tenant_crm.webhook_attempts
        (tenant_id, id, delivery_id, number, url, request_headers, duration_ms, response_body)
-     VALUES ($1, gen_random_uuid(), $2, 1, 'https://example.com', '{}', 1, 'Lovelace')`,
-    [tenantId, deliveryId],
+     VALUES ($1, gen_random_uuid(), $2, 1, 'https://example.com/hook', '{}', 1, $3)
+     RETURNING id`,
+    [tenantId, deliveryId, responseBody],
   );
+  return rows[0]?.id ?? '';
+};

@@ -47,7 +47,7 @@ const contactAndEndpoint = async () => {
 test('What tells receivers that a contact was deleted outlives the contact, until it is sent', async () => {
   const { contactId, insertShown, insertNamed } = await contactAndEndpoint();
   const kept = [await insertNamed('pending'), await insertNamed('sending')];
-  await insertAttempt(pool(), tenant().id, kept[0] ?? '');
+  await insertAttempt(pool(), tenant().id, kept[0] ?? '', 'Lovelace');
   await insertNamed('succeeded');
   await insertNamed('failed');
   await insertShown(pool());
@@ -88,7 +88,7 @@ const changes: readonly [string, (client: pg.ClientBase, prepared: Prepared) => 
   [
     'logs an attempt',
     async (client, { insertShown }) => {
-      await insertAttempt(client, tenant().id, await insertShown(pool()));
+      await insertAttempt(client, tenant().id, await insertShown(pool()), 'Lovelace');
     },
   ],
   [
