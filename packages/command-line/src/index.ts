@@ -1,3 +1,9 @@
 export { createExportFolder, type ExportFolder } from './export-folder.ts';
-export { type CommandLine, type CommandLineOptions, createCommandLine, isJson } from './program.ts';
+export {
+  type CommandLine,
+  type CommandLineOptions,
+  createCommandLine,
+  type InSession,
+  isJson,
+} from './program.ts';
 export { runCommand, runCommandLine } from './run.ts';

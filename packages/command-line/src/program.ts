@@ -1,14 +1,16 @@
 import { Command } from 'commander';
 import { readable } from './readable.ts';
 
+/** Opens a session, does the work in it, and returns the result. */
+export type InSession<Session> = <T>(work: (session: Session) => Promise<T>) => Promise<T>;
+
 export interface CommandLineOptions<Session> {
   /** The name of the executable, such as `identity-admin`. */
   readonly name: string;
   readonly description: string;
   /** Printed below the list of commands. */
   readonly help: string;
-  /** Opens a session, runs the work in it, and returns its result. */
-  inSession<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  readonly inSession: InSession<Session>;
   print(text: string): void;
 }
 

@@ -1,5 +1,5 @@
 import { addJobCommands, JobQueue } from '@tessera/background-work/jobs';
-import { createCommandLine } from '@tessera/command-line';
+import { createCommandLine, type InSession } from '@tessera/command-line';
 import { migrate } from '@tessera/database-kit';
 import { createLogger } from '@tessera/http-kit';
 import { createVault, reseal } from '@tessera/vault';
@@ -26,7 +26,7 @@ interface Session {
 const openLogger = () => createLogger('crm-admin', 'warn');
 
 /** Migrates the database that the service's environment names, runs the work on it, and returns the result. */
-const withSession = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
+const withSession: InSession<Session> = async (work) => {
   const config = readConfig(process.env);
   await migrate(config.database.directUrl, migrations);
   const database = createDatabase(
@@ -65,7 +65,7 @@ const withQueue = async <T>(
 /** The program `crm-admin`. `print` gets the output of its commands, which work in sessions. */
 export const createProgram = (
   print: (text: string) => void,
-  inSession: <T>(work: (session: Session) => Promise<T>) => Promise<T> = withSession,
+  inSession: InSession<Session> = withSession,
 ): Command => {
   const { program, run } = createCommandLine<Session>({
     name: 'crm-admin',

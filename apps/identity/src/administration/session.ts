@@ -1,3 +1,4 @@
+import type { InSession } from '@tessera/command-line';
 import { migrate } from '@tessera/database-kit';
 import { createLogger } from '@tessera/http-kit';
 import { createVault, type Vault } from '@tessera/vault';
@@ -22,12 +23,9 @@ export interface Session {
   readonly reservedSlugs: readonly string[];
 }
 
-/** Does some work in a session, and returns its result. */
-export type InSession = <T>(work: (session: Session) => Promise<T>) => Promise<T>;
-
 /** Runs work on an up-to-date database, with the configuration of the service in the environment. */
 export const sessionsIn =
-  (environment: NodeJS.ProcessEnv): InSession =>
+  (environment: NodeJS.ProcessEnv): InSession<Session> =>
   async (work) => {
     const config = readConfig(environment);
     await migrate(config.database.directUrl, migrations);

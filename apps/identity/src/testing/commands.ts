@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import { runCommand } from '@tessera/command-line';
+import { type InSession, runCommand } from '@tessera/command-line';
 import { createVault } from '@tessera/vault';
 import type { Command } from 'commander';
 import { createProgram } from '../administration/commands/program.ts';
-import { type InSession, sessionsIn } from '../administration/session.ts';
+import { type Session, sessionsIn } from '../administration/session.ts';
 import { Passwords } from '../passwords/passwords.ts';
 import { type AdminEnvironment, adminEnvironment, type Ended } from './admin.ts';
 import type { TestIdentity } from './identity.ts';
@@ -16,8 +16,11 @@ const silence = (program: Command): Command => {
   return program;
 };
 
-const programOf = (inSession: InSession, print: (text: string) => void, input = ''): Command =>
-  silence(createProgram(inSession, { print, input: Readable.from([input]) }));
+const programOf = (
+  inSession: InSession<Session>,
+  print: (text: string) => void,
+  input = '',
+): Command => silence(createProgram(inSession, { print, input: Readable.from([input]) }));
 
 /** Runs commands of `identity-admin` in the process of the test; returns what they print. */
 export const commandsOf =

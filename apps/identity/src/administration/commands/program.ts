@@ -1,6 +1,6 @@
-import { createCommandLine } from '@tessera/command-line';
+import { createCommandLine, type InSession } from '@tessera/command-line';
 import type { Command } from 'commander';
-import type { InSession, Session } from '../session.ts';
+import type { Session } from '../session.ts';
 import { addAccountCommands } from './accounts.ts';
 import { addClientCommands } from './clients.ts';
 import { addKeyCommands } from './keys.ts';
@@ -16,7 +16,10 @@ export interface Streams {
 }
 
 /** `identity-admin`: its commands work in sessions and print the results. */
-export const createProgram = (inSession: InSession, { input, print }: Streams): Command => {
+export const createProgram = (
+  inSession: InSession<Session>,
+  { input, print }: Streams,
+): Command => {
   const { program, run } = createCommandLine<Session>({
     name: 'identity-admin',
     description:
