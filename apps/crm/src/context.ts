@@ -14,6 +14,7 @@ import {
   createFakeResourceServer,
   createResourceServer,
   type ResourceServer,
+  type ResourceServerOptions,
 } from '@tessera/resource-server';
 import { registerPools } from '@tessera/telemetry/metrics';
 import { createVault, type Vault } from '@tessera/vault';
@@ -80,10 +81,16 @@ export interface Overrides {
   readonly enqueueOnly?: boolean;
   /** Called for every request before it is routed. */
   readonly observers?: readonly RequestHandler[];
+  /** Consumes identity's events in place of a Kafka consumer. */
+  readonly consumeEvents?: ResourceServerOptions['consumeEvents'];
 }
 
 /** Identity authenticates callers, except in local development with fake authentication (decision C16). */
-const accessOf = (config: Config, logger: Logger, clock: () => number): Access => {
+const accessOf = (
+  config: Config,
+  logger: Logger,
+  options: Pick<ResourceServerOptions, 'clock' | 'consumeEvents'>,
+): Access => {
   const { fakeAuth } = config;
   if (typeof fakeAuth === 'object') {
     logger.warn(fakeAuth, 'fake authentication is on: every request is handled as this caller');
@@ -92,13 +99,13 @@ const accessOf = (config: Config, logger: Logger, clock: () => number): Access =
   if (fakeAuth === 'ignored') {
     logger.error('CRM_FAKE_AUTH is ignored because APP_ENV is not "local"');
   }
-  return createResourceServer({ ...config, service: 'crm', logger, clock });
+  return createResourceServer({ ...config, service: 'crm', logger, ...options });
 };
 
 /** Creates the long-lived dependencies. Nothing connects before `start`. */
 export const createContext = (config: Config, overrides: Overrides = {}): Context => {
   const logger = overrides.logger ?? createLogger('crm', config.logLevel);
-  const { clock = Date.now, observers = [] } = overrides;
+  const { clock = Date.now, observers = [], consumeEvents } = overrides;
   const database = createDatabase(
     {
       ...config.database,
@@ -108,7 +115,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     logger,
   );
   const counters = createCounters(config.redis, 'crm', logger);
-  const access = accessOf(config, logger, clock);
+  const access = accessOf(config, logger, { clock, consumeEvents });
   let keyExpiry: PeriodicWork | undefined;
   const metrics = createMetrics();
   registerEventMetrics({

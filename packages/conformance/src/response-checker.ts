@@ -35,15 +35,27 @@ interface Declared {
   readonly headers: NonNullable<OpenApiDocument['components']['headers']>;
   readonly operations: ReadonlyMap<string, Operation>;
   readonly ajv: Ajv2020;
+  /** Validators of the schemas that were needed so far. */
+  readonly compiled: Map<object, ValidateFunction>;
 }
 
-const declaredIn = (document: OpenApiDocument): Declared => {
+const read = (document: OpenApiDocument): Declared => {
   // Optimizing the code of a validator takes longer than what it saves in the few responses of a test file.
   const ajv = new Ajv2020({ strict: false, allErrors: true, code: { optimize: false } });
   formats.default(ajv);
   const { schemas, headers = {} } = document.components;
   ajv.addSchema({ $id: 'document', components: { schemas } });
-  return { ajv, headers, operations: new Map(operationsOf(document).map((o) => [o.id, o])) };
+  const operations = new Map(operationsOf(document).map((o) => [o.id, o]));
+  return { ajv, headers, operations, compiled: new Map() };
+};
+
+const known = new WeakMap<object, Declared>();
+
+/** What a document declares. The checkers of one document share it, because validators take long to compile. */
+const declaredIn = (document: OpenApiDocument): Declared => {
+  const declared = known.get(document) ?? read(document);
+  known.set(document, declared);
+  return declared;
 };
 
 /**
@@ -51,12 +63,7 @@ const declaredIn = (document: OpenApiDocument): Declared => {
  * read when the first response is sent, because an app is created with its observers before it has a document.
  */
 export const createResponseChecker = (documentOf: () => object): ResponseChecker => {
-  let known: Declared | undefined;
-  const declared = (): Declared => {
-    known ??= declaredIn(documentOf() as OpenApiDocument);
-    return known;
-  };
-  const compiled = new Map<object, ValidateFunction>();
+  const declared = (): Declared => declaredIn(documentOf() as OpenApiDocument);
   const findings: string[] = [];
 
   /** Clients distinguish errors by code, so the document must list every code. */
@@ -80,7 +87,7 @@ export const createResponseChecker = (documentOf: () => object): ResponseChecker
     if (!response.content['application/json'] || isOtherType) return undefined;
     const answered = isJson(res) ? parsed(payload) : undefined;
     if (answered === undefined) return 'which is not JSON';
-    const { ajv } = declared();
+    const { ajv, compiled } = declared();
     const { schema } = response.content['application/json'];
     const fits = compiled.get(schema) ?? ajv.compile(inDocument(schema));
     compiled.set(schema, fits);
@@ -90,7 +97,7 @@ export const createResponseChecker = (documentOf: () => object): ResponseChecker
 
   /** A header that is described anywhere must be described where it is sent, and must match its description. */
   const misfitOfHeaders = (operation: Operation, res: ServerResponse): string | undefined => {
-    const { ajv, headers } = declared();
+    const { ajv, headers, compiled } = declared();
     const described = operation.responses[res.statusCode]?.headers ?? {};
     for (const [name, { schema }] of Object.entries(headers)) {
       const sent = res.getHeader(name);

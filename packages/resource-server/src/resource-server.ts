@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eventTypes, type IdentityEvent, parseEvent } from '@tessera/contracts';
 import {
+  type ConsumeOptions,
   type Consumption,
   consume,
   type KafkaSecurity,
@@ -38,6 +39,8 @@ export interface ResourceServerOptions {
   readonly kafkaBrokers: readonly string[];
   /** TLS and credentials of the connection to Kafka. Default: none. */
   readonly kafkaSecurity?: KafkaSecurity | undefined;
+  /** Consumes identity's events. Default: from Kafka, if there are brokers. Tests consume those of a stand-in. */
+  readonly consumeEvents?: ((options: ConsumeOptions) => Consumption) | undefined;
   /** How long answers of identity are kept at most, in milliseconds. */
   readonly lifetimes: { readonly policies: number; readonly principals: number };
   readonly logger: Logger;
@@ -85,11 +88,12 @@ export const createResourceServer = <Permission extends string = string>(
   options: ResourceServerOptions,
 ): ResourceServer<Permission> => {
   const { service, identity, kafkaBrokers, lifetimes, logger, clock = Date.now } = options;
+  const { consumeEvents = kafkaBrokers.length > 0 ? consume : undefined } = options;
   const client = createIdentityClient(identity);
   const signatures = new SignatureVerifier({ fetch: client.keys, clock });
   let consumption: Consumption | undefined;
   const stream = (): StreamState => {
-    if (kafkaBrokers.length === 0) return 'none';
+    if (!consumeEvents) return 'none';
     return consumption?.connected() ? 'connected' : 'disconnected';
   };
   const principals = new PrincipalCache({
@@ -121,44 +125,43 @@ export const createResourceServer = <Permission extends string = string>(
 
   const listeners: ((event: IdentityEvent) => void)[] = [];
 
-  const consumeEvents = (): Consumption =>
-    consume({
-      brokers: [...kafkaBrokers],
-      security: options.kafkaSecurity,
-      clientId: service,
-      // Each replica has caches of its own, so each needs every event (decision E3).
-      groupId: `${service}.${randomUUID()}`,
-      topics: eventTypes,
-      logger,
-      onRecord({ topic, value }) {
-        const parsed = parseEvent(topic, value?.toString() ?? '');
-        if (!parsed.ok) return { rejected: parsed.reason };
-        applyEvent(parsed.event, {
-          principals: {
-            evict(affects) {
-              principals.evict(affects);
-              absent.cache?.evict(affects);
-              watches.principalsChanged(affects);
-            },
+  const consumeOptions: ConsumeOptions = {
+    brokers: [...kafkaBrokers],
+    security: options.kafkaSecurity,
+    clientId: service,
+    // Each replica has caches of its own, so each needs every event (decision E3).
+    groupId: `${service}.${randomUUID()}`,
+    topics: eventTypes,
+    logger,
+    onRecord({ topic, value }) {
+      const parsed = parseEvent(topic, value?.toString() ?? '');
+      if (!parsed.ok) return { rejected: parsed.reason };
+      applyEvent(parsed.event, {
+        principals: {
+          evict(affects) {
+            principals.evict(affects);
+            absent.cache?.evict(affects);
+            watches.principalsChanged(affects);
           },
-          policies: {
-            evict(change) {
-              policies.evict(change);
-              absent.cache?.evictPolicies(change);
-              watches.policiesChanged(change);
-            },
+        },
+        policies: {
+          evict(change) {
+            policies.evict(change);
+            absent.cache?.evictPolicies(change);
+            watches.policiesChanged(change);
           },
-        });
-        for (const listener of listeners) listener(parsed.event);
-        return undefined;
-      },
-      onConnected() {
-        principals.evictAll();
-        policies.evictAll();
-        absent.cache?.evictAll();
-        checkAll();
-      },
-    });
+        },
+      });
+      for (const listener of listeners) listener(parsed.event);
+      return undefined;
+    },
+    onConnected() {
+      principals.evictAll();
+      policies.evictAll();
+      absent.cache?.evictAll();
+      checkAll();
+    },
+  };
 
   return {
     gate: createGate({ service, principals, policies, watches }),
@@ -174,7 +177,7 @@ export const createResourceServer = <Permission extends string = string>(
     rightsOf: (actor) => absent.rightsOf(actor) as Promise<CurrentRights<Permission>>,
     tenantOf: (tenantId) => absent.tenantOf(tenantId),
     async start() {
-      if (kafkaBrokers.length > 0) consumption = consumeEvents();
+      consumption = consumeEvents?.(consumeOptions);
       // No event reports what changes while the broker is unavailable.
       polling = setInterval(() => {
         if (stream() !== 'connected') checkAll();

@@ -109,6 +109,16 @@ const policiesOf = (held: readonly string[], lacking: readonly string[]): Policy
   ...lacking.map((name): Policy => ({ action: `tenant.*.crm.${name}`, effect: 'deny' })),
 ];
 
+type FurtherGroups = (context: Context) => RouteGroups;
+
+const withoutFurtherGroups: FurtherGroups = () => ({});
+
+/**
+ * The document of CRM with these further groups. No setting changes it, so the test files that a process runs share it:
+ * it takes long to create.
+ */
+const documents = new Map<FurtherGroups, OpenApiDocument>();
+
 /**
  * Starts CRM with a new database, or with the one in `environment`. Settings and dependencies can be
  * overridden.
@@ -116,13 +126,20 @@ const policiesOf = (held: readonly string[], lacking: readonly string[]): Policy
 export const startCrm = async (
   environment: Readonly<Record<string, string>> = {},
   overrides: Overrides = {},
-  furtherGroups: (context: Context) => RouteGroups = () => ({}),
+  furtherGroups: FurtherGroups = withoutFurtherGroups,
 ): Promise<TestCrm> => {
   const identity = await new IdentityStandIn().start();
   const databaseUrl = environment.DATABASE_URL ?? (await crmDatabase());
   const config = readConfig({ ...testEnvironment(databaseUrl, identity.url), ...environment });
-  const answers = createResponseChecker(() => made.document);
+  const documentOf = (): OpenApiDocument => {
+    const document = documents.get(furtherGroups) ?? (made.document as OpenApiDocument);
+    documents.set(furtherGroups, document);
+    return document;
+  };
+  const answers = createResponseChecker(documentOf);
+  const isOwnIdentity = config.identity.url === identity.url && config.kafkaBrokers.length === 0;
   const context = createContext(config, {
+    consumeEvents: isOwnIdentity ? identity.events.consume : undefined,
     ...overrides,
     observers: [answers.observe, ...(overrides.observers ?? [])],
   });
@@ -140,7 +157,9 @@ export const startCrm = async (
   const server = await listen(made.app, { ...config, variable: 'PORT' });
   return {
     context,
-    document: made.document as OpenApiDocument,
+    get document() {
+      return documentOf();
+    },
     url: server.url,
     http: request(server.url) as unknown as Agent,
     identity,

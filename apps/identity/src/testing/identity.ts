@@ -58,6 +58,9 @@ export const identityDatabase = async (): Promise<string> => {
   return url;
 };
 
+/** No setting changes it, so the test files that a process runs share it: it takes long to create. */
+let document: OpenApiDocument | undefined;
+
 /** Starts identity on a fresh database, or on the one in `environment`; variables and parts may be replaced. */
 export const startIdentity = async (
   environment: Readonly<Record<string, string>> = {},
@@ -65,7 +68,11 @@ export const startIdentity = async (
 ): Promise<TestIdentity> => {
   const databaseUrl = environment.DATABASE_URL ?? (await identityDatabase());
   const config = readConfig({ ...testEnvironment(databaseUrl), ...environment });
-  const answers = createResponseChecker(() => made.document);
+  const documentOf = (): OpenApiDocument => {
+    document ??= made.document as OpenApiDocument;
+    return document;
+  };
+  const answers = createResponseChecker(documentOf);
   const contracts = createContractChecker();
   const context = createContext(config, {
     ...overrides,
@@ -77,7 +84,9 @@ export const startIdentity = async (
   const http = request(server.url) as unknown as Agent;
   return {
     context,
-    document: made.document as OpenApiDocument,
+    get document() {
+      return documentOf();
+    },
     url: server.url,
     http,
     people: new Population(context.database, http, config.passwords.cost),

@@ -5,6 +5,7 @@ import { createPrincipal, type Principal } from '@tessera/contracts';
 import { type Listening, listen } from '@tessera/http-kit';
 import type { Policy } from '@tessera/scope-matcher';
 import { createSigner, type TokenOptions } from './signing.ts';
+import { StandInEvents } from './stand-in-events.ts';
 
 export interface Reply {
   readonly status: number;
@@ -64,6 +65,8 @@ export class IdentityStandIn {
   readonly acme = newTenant('acme');
   readonly globex = newTenant('globex');
   signer = createSigner();
+  /** Reports each change below. Only consumers within the process receive these events. */
+  readonly events = new StandInEvents();
   #server: Listening | undefined;
   readonly #people = new Map<string, Principal>();
   readonly #policies = new Map<string, readonly Policy[]>();
@@ -157,18 +160,24 @@ export class IdentityStandIn {
     const changed = { ...principal, ...to };
     this.#people.set(token, changed);
     this.#members.set(keyOf(principal.tenant_id, principal.id), changed);
+    this.events.publish('identity.user.updated', { user_id: principal.id });
   }
 
   /** Ends the membership of a caller, or deactivates them. */
   remove({ token, principal }: Person): void {
     this.#people.delete(token);
     this.#members.delete(keyOf(principal.tenant_id, principal.id));
+    this.events.publish('identity.user.deactivated', { user_id: principal.id });
   }
 
   /** Suspends a tenant, or activates it again. */
   suspend(tenantId: string, isSuspended = true): void {
     if (isSuspended) this.#suspended.add(tenantId);
     else this.#suspended.delete(tenantId);
+    this.events.publish('identity.tenant.status_changed', {
+      tenant_id: tenantId,
+      status: isSuspended ? 'suspended' : 'active',
+    });
   }
 
   /** Ends all tokens of the services' client. */
@@ -182,11 +191,17 @@ export class IdentityStandIn {
     const version = (this.#versions.get(tenant_id) ?? 0) + 1;
     this.#policies.set(keyOf(tenant_id, id), policies);
     this.#versions.set(tenant_id, version);
+    if (tenant_id !== null) {
+      this.events.publish('identity.policy.updated', { tenant_id, version, user_ids: [id] });
+    }
     return version;
   }
 
-  revoke({ token }: Person): void {
+  revoke({ token, principal }: Person): void {
     this.#people.delete(token);
+    const { id, type } = principal;
+    const revoked = type === 'client' ? { client_id: id } : { user_id: id };
+    this.events.publish('identity.token.revoked', { ...revoked, reason: 'revoked' });
   }
 
   async #answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
