@@ -7,25 +7,26 @@ import { type SupervisedProcess, superviseProcess } from './supervised-process.t
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Whether the apps run from their sources (tests, development) or from the build. */
-export type RunFrom = 'source' | 'build';
+/** Whether the apps run from their sources (tests, development), from the build, or from its bundle (images). */
+export type RunFrom = 'source' | 'build' | 'bundle';
 
 /**
- * From what `testedProgram`, `spawnService` and the test stacks run programs: the sources or, with `TEST_PROGRAMS=build`,
- * the build. From the build, each process starts in half the CPU time. CI compiles before the tests.
+ * From what `testedProgram`, `spawnService` and the test stacks run programs: the sources or, with
+ * `TEST_PROGRAMS=bundle`, the bundles of the apps and the build of packages. From these, each process starts in a fraction
+ * of the CPU time. CI compiles and bundles before the tests.
  */
-export const testedFrom: RunFrom = process.env.TEST_PROGRAMS === 'build' ? 'build' : 'source';
+export const testedFrom: RunFrom = process.env.TEST_PROGRAMS === 'bundle' ? 'bundle' : 'source';
 
 /** The arguments of Node that run a program of a folder with `src` and `dist`, which is named without its extension. */
-const argumentsOf = (folder: string, program: string, from: RunFrom): string[] =>
-  from === 'build'
-    ? [path.join(folder, 'dist', `${program}.js`)]
-    : [
-        '--conditions=source',
-        '--import',
-        import.meta.resolve('tsx'),
-        path.join(folder, 'src', `${program}.ts`),
-      ];
+const argumentsOf = (folder: string, program: string, from: RunFrom): string[] => {
+  if (from === 'source') {
+    const file = path.join(folder, 'src', `${program}.ts`);
+    return ['--conditions=source', '--import', import.meta.resolve('tsx'), file];
+  }
+  const isBundled = from === 'bundle' && path.basename(path.dirname(folder)) === 'apps';
+  const name = isBundled ? path.join('bundle', path.basename(program)) : program;
+  return [path.join(folder, 'dist', `${name}.js`)];
+};
 
 /** As the images and the systemd units start a service: see docs/operations.md#memory. */
 const MEMORY_FLAGS = {
@@ -98,7 +99,7 @@ export const application = (options: ApplicationOptions): Application => {
     const output = openSync(log, 'a', 0o600);
     try {
       const args = nodeArguments(name, 'main', from, checkout);
-      const isBuilt = from === 'build';
+      const isBuilt = from !== 'source';
       return superviseProcess({
         command: process.execPath,
         args: isBuilt ? [...MEMORY_FLAGS[name], ...args] : args,
