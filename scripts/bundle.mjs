@@ -2,36 +2,43 @@
 // thousand modules.
 import { readFileSync, rmSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { root } from './bootstrap.mjs';
 
 /**
  * Packages that stay outside, because they find files of their own beside their code (native modules, WebAssembly, the
  * modules of threads) or import CommonJS modules of their own dynamically (OpenTelemetry).
  */
-const OUTSIDE = /^(@opentelemetry\/(?!api)[^/]+|@prisma\/client|bcrypt|ioredis|pino|piscina|sharp|undici)(\/|$)/;
+const OUTSIDE =
+  /^(@opentelemetry\/(?!api)[^/]+|@prisma\/client|bcrypt|ioredis|pino|piscina|sharp|undici)(\/|$)/;
 /** What CommonJS modules find their files by. They would be undefined in the bundle. */
 const PLACES = { __dirname: 'directoryOfTheModule', __filename: 'fileOfTheModule' };
 
-/** Lets CommonJS modules in a bundle require the modules of Node and packages outside. */
-const REQUIRE = `import { createRequire as createRequireOfBundle } from 'node:module';
-const require = createRequireOfBundle(import.meta.url);`;
+/**
+ * What each file of a bundle begins with: `require` for the CommonJS modules in it, and the URL of a module in it. (nft would
+ * take a literal `new URL(..., import.meta.url)` for a file that is read.)
+ */
+const BEGINNING = `import { createRequire as createRequireOfBundle } from 'node:module';
+const require = createRequireOfBundle(import.meta.url);
+const urlOfModule = (path) => new URL(path, import.meta.url).href;`;
+
+/** What follows `new URL(` in a module that finds a file by its own URL: a literal, or the beginning of a template. */
+const FILE_BESIDE =
+  /new URL\(\s*['"`](\.[^'"`$]*\/[^'"`$]*)(?:\$[^`]*)?['"`],\s*import\.meta\.url/g;
 
 /**
  * Modules that find files beside them find them still: `import.meta.url` stays the URL of the module, relative to the
- * bundle.
+ * bundle. Adds these files, or their folders, to `besides`.
  */
-const keepingUrls = (output) => ({
+const keepingUrls = (output, besides) => ({
   name: 'keeping-urls',
   setup(build) {
     build.onLoad({ filter: /\.m?js$/ }, ({ path }) => {
       const contents = readFileSync(path, 'utf8');
       if (!contents.includes('import.meta.url')) return undefined;
-      const url = JSON.stringify(relative(output, path));
-      return {
-        contents: contents.replaceAll('import.meta.url', `new URL(${url}, import.meta.url).href`),
-        loader: 'js',
-      };
+      for (const [, file] of contents.matchAll(FILE_BESIDE)) besides.add(join(dirname(path), file));
+      const url = `urlOfModule(${JSON.stringify(relative(output, path))})`;
+      return { contents: contents.replaceAll('import.meta.url', url), loader: 'js' };
     });
   },
 });
@@ -72,11 +79,13 @@ const requireNoPlaces = (files) => {
 
 /**
  * Bundles the programs of a folder, named by their paths in it, into the folder `output`: `dist/main.js` becomes `main.js`
- * there. Returns the absolute paths of all modules in the bundle.
+ * there. Returns absolute paths: of the `modules` in the bundle, and of the files and folders `besides` that they find by
+ * their URLs.
  */
 export const bundle = async (folder, programs, output) => {
   const { build } = await import('esbuild');
   const directory = resolve(output);
+  const besides = new Set();
   const { metafile } = await build({
     absWorkingDir: resolve(folder),
     entryPoints: programs,
@@ -92,15 +101,16 @@ export const bundle = async (folder, programs, output) => {
     target: 'node20',
     // Without esbuild's own condition, for code that only bundlers understand.
     conditions: ['node'],
-    banner: { js: REQUIRE },
-    plugins: [keepingUrls(directory), outside(directory)],
+    banner: { js: BEGINNING },
+    plugins: [keepingUrls(directory, besides), outside(directory)],
     define: PLACES,
     legalComments: 'inline',
     logLevel: 'warning',
     metafile: true,
   });
   requireNoPlaces(Object.keys(metafile.outputs).map((path) => join(resolve(folder), path)));
-  return Object.keys(metafile.inputs).map((path) => join(resolve(folder), path));
+  const modules = Object.keys(metafile.inputs).map((path) => join(resolve(folder), path));
+  return { modules, besides: [...besides] };
 };
 
 /** Programs that only tests start. */

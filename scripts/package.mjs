@@ -1,6 +1,6 @@
 // `npm run package -- <identity|crm> <directory>`: packages a service as a directory that only needs Node to
-// run (`node dist/main.js`, `node dist/cli.js`). It contains only files that these two entry points load: no
-// development dependencies, tests, declarations or source maps. The container images are built from it.
+// run (`node dist/main.js`, `node dist/cli.js`). These are bundles (bundle.mjs). Beside them, it contains only files
+// that they load: no development dependencies, tests, declarations or source maps. The container images are built from it.
 import { spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -19,11 +19,14 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { bootstrap, pnpm } from './bootstrap.mjs';
+import { bundle } from './bundle.mjs';
 
 const APPS = ['identity', 'crm'];
 const ENTRIES = ['dist/main.js', 'dist/cli.js'];
 /** Programs that a service runs as processes of their own. */
 const PROGRAMS = { crm: ['node_modules/@tessera/content-worker/dist/child/main.js'] };
+/** Modules that a service runs in threads. */
+const THREADS = { crm: ['dist/content/rendering-thread.js'] };
 
 /** Files of packages that are read at run time under names that static analysis cannot find. */
 const READ_BY_NAME = {
@@ -108,12 +111,27 @@ const withoutLinks = (directory, file) =>
 
 const isTest = (file) => /\.test\.[cm]?js$/.test(file);
 
+/** The files below these files and folders, relative to a directory. */
+const filesOf = (directory, all, paths) => {
+  const wanted = paths.map((path) => relative(directory, path).replace(/\/$/, ''));
+  return all.filter((file) => wanted.some((path) => file === path || file.startsWith(`${path}/`)));
+};
+
+/** The manifests of the packages of these files: scanners of images find by them what is in the bundle. */
+const manifestsOf = (directory, files) =>
+  [...packagesOf(files)]
+    .map((name) => join(name, 'package.json'))
+    .filter((manifest) => existsSync(join(directory, manifest)));
+
 /**
- * The files of a deployed directory that are used: all reachable imports and other files read at run time.
+ * Bundles the entry points of a deployed directory. Returns the files of the directory that are used: all reachable imports
+ * and other files read at run time.
  */
 const loaded = async (directory) => {
+  const { modules, besides } = await bundle(directory, ENTRIES, join(directory, 'dist'));
   const { nodeFileTrace } = await import('@vercel/nft');
-  const entries = [...ENTRIES, ...(PROGRAMS[app] ?? [])].map((entry) => join(directory, entry));
+  const programs = [...ENTRIES, ...(PROGRAMS[app] ?? []), ...(THREADS[app] ?? [])];
+  const entries = programs.map((entry) => join(directory, entry));
   const traced = [];
   // Shares the cache between traces.
   const cache = {};
@@ -123,7 +141,9 @@ const loaded = async (directory) => {
     traced.push(...(await nodeFileTrace(entries, options)).fileList);
   }
   const all = filesBelow(directory);
-  const kept = [...traced, ...readByName(all), 'package.json'];
+  const bundled = modules.map((path) => relative(directory, path));
+  const read = [...readByName(all), ...filesOf(directory, all, besides)];
+  const kept = [...traced, ...read, ...manifestsOf(directory, bundled), 'package.json'];
   const files = [...kept, ...linksTo(directory, all, kept), ...licencesOf(directory, kept)];
   return new Set(files.map((file) => withoutLinks(directory, file)));
 };
