@@ -9,7 +9,7 @@ export default {
   // One more than there are cores, because some files mostly wait, for example until a replica takes over from a killed process.
   maxWorkers: availableParallelism() + 1,
   // What test files leave in memory adds up: a worker that has grown is replaced by a new one.
-  workerIdleMemoryLimit: '1GB',
+  workerIdleMemoryLimit: '2GB',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
   // One embedded PostgreSQL a run, started when the first test asks for it.
   globalSetup: '<rootDir>/packages/local-stack/src/jest-setup.ts',

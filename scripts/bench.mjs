@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { bootstrap, root } from './bootstrap.mjs';
 
-bootstrap({ build: true });
+bootstrap({ bundle: true });
 const result = spawnSync(
   process.execPath,
   ['packages/benchmarks/dist/main.js', ...process.argv.slice(2)],

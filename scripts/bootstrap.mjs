@@ -90,7 +90,7 @@ const unlessDone = ({ name, says, result, fingerprint }, work) => {
 const workspace = ['apps', 'packages'];
 const isManifest = (name) => name === 'package.json';
 
-export const bootstrap = ({ build = false } = {}) => {
+export const bootstrap = ({ bundle = false, build = bundle } = {}) => {
   requireNode();
   const manifests = [
     'package.json',
@@ -140,5 +140,15 @@ export const bootstrap = ({ build = false } = {}) => {
   };
   unlessDone(compilation, () => {
     run(process.execPath, ['node_modules/typescript/bin/tsc', '-b']);
+  });
+  if (!bundle) return;
+  const bundling = {
+    name: 'bundled',
+    says: 'Bundling both services...',
+    result: 'apps/crm/dist/bundle/main.js',
+    fingerprint: datesOf(['scripts/bundle.mjs', ...settings, ...sources]),
+  };
+  unlessDone(bundling, () => {
+    run(process.execPath, ['scripts/bundle.mjs']);
   });
 };

@@ -3,6 +3,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { root } from './bootstrap.mjs';
 
 /**
@@ -119,8 +120,8 @@ const OF_TESTS = {
   crm: ['killed-files', 'killed-publisher'],
 };
 
-/** Bundles the programs of both services that tests start with `TEST_PROGRAMS=bundle`: `packages/local-stack/src/application.ts`. */
-export const bundleForTests = async () => {
+/** Bundles the programs of both services in the build. */
+const bundleServices = async () => {
   for (const [app, names] of Object.entries(OF_TESTS)) {
     const folder = join(root, 'apps', app);
     const output = join(folder, 'dist/bundle');
@@ -129,3 +130,5 @@ export const bundleForTests = async () => {
     await bundle(folder, ['dist/main.js', 'dist/cli.js', ...further], output);
   }
 };
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await bundleServices();

@@ -58,6 +58,6 @@ for (const [variable, text] of Object.entries(ports)) {
   }
 }
 
-bootstrap({ build: true });
+bootstrap({ bundle: true });
 const { startAndPrint } = await import('../packages/local-stack/dist/start.js');
 await startAndPrint({ identityPort: Number(ports.IDENTITY_PORT), crmPort: Number(ports.CRM_PORT) });

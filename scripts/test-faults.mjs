@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { install } from '../infra/s3/install.mjs';
 import { bootstrap, root } from './bootstrap.mjs';
 
-bootstrap({ build: true });
+bootstrap({ bundle: true });
 const args = process.argv.slice(2);
 if (!args.includes('--smoke')) install();
 const result = spawnSync(process.execPath, ['packages/faults/dist/main.js', ...args], {

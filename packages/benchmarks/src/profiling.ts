@@ -5,7 +5,7 @@ import { Session } from 'node:inspector';
 import path from 'node:path';
 
 const INTERVAL_MICROSECONDS = 500;
-const service = /apps\/(\w+)\/dist\/main\.js$/.exec(process.argv[1] ?? '')?.[1];
+const service = /apps\/(\w+)\/dist\/bundle\/main\.js$/.exec(process.argv[1] ?? '')?.[1];
 const { PROFILE_FOLDER: folder } = process.env;
 
 if (service !== undefined && folder !== undefined) {

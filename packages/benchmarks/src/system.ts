@@ -92,7 +92,7 @@ export const startSystem = async (
   const start = (): Promise<Stack> =>
     startStack({
       directory,
-      from: 'build',
+      from: 'bundle',
       postgresSettings: postgresSettings(options),
       environment: { ...limits, ...profiling(options.profile) },
       environmentOf: {

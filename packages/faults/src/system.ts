@@ -105,7 +105,7 @@ export const startSystem = async ({ withFileStore, onStep }: SystemOptions): Pro
     }
     const stack = await startStack({
       directory,
-      from: 'build',
+      from: 'bundle',
       postgresSettings: databaseSettings,
       publicUrls: {
         identity: `http://127.0.0.1:${links.identity.port}`,

@@ -7,8 +7,8 @@ import { type SupervisedProcess, superviseProcess } from './supervised-process.t
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Whether the apps run from their sources (tests, development), from the build, or from its bundle (images). */
-export type RunFrom = 'source' | 'build' | 'bundle';
+/** Whether the apps run from their sources (tests, development) or, as images do, from the bundle of their build. */
+export type RunFrom = 'source' | 'bundle';
 
 /**
  * From what `testedProgram`, `spawnService` and the test stacks run programs: the sources or, with
@@ -23,8 +23,8 @@ const argumentsOf = (folder: string, program: string, from: RunFrom): string[] =
     const file = path.join(folder, 'src', `${program}.ts`);
     return ['--conditions=source', '--import', import.meta.resolve('tsx'), file];
   }
-  const isBundled = from === 'bundle' && path.basename(path.dirname(folder)) === 'apps';
-  const name = isBundled ? path.join('bundle', path.basename(program)) : program;
+  const isApp = path.basename(path.dirname(folder)) === 'apps';
+  const name = isApp ? path.join('bundle', path.basename(program)) : program;
   return [path.join(folder, 'dist', `${name}.js`)];
 };
 
@@ -99,12 +99,12 @@ export const application = (options: ApplicationOptions): Application => {
     const output = openSync(log, 'a', 0o600);
     try {
       const args = nodeArguments(name, 'main', from, checkout);
-      const isBuilt = from !== 'source';
+      const isBundle = from === 'bundle';
       return superviseProcess({
         command: process.execPath,
-        args: isBuilt ? [...MEMORY_FLAGS[name], ...args] : args,
+        args: isBundle ? [...MEMORY_FLAGS[name], ...args] : args,
         signal: 'SIGTERM',
-        environment: { ...(isBuilt && MEMORY_VARIABLES), ...environment },
+        environment: { ...(isBundle && MEMORY_VARIABLES), ...environment },
         output,
       });
     } finally {

@@ -16,7 +16,7 @@ export const startAndPrint = async (ports: {
   try {
     const stack = await startStack({
       directory: dataDirectory,
-      from: 'build',
+      from: 'bundle',
       identityPort: ports.identityPort,
       crmPort: ports.crmPort,
       onStep: (step) => console.log(`${step}...`),
