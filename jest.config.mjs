@@ -8,7 +8,8 @@ export default {
   testTimeout: 180_000,
   // One more than there are cores, because some files mostly wait, for example until a replica takes over from a killed process.
   maxWorkers: availableParallelism() + 1,
-  // What test files leave in memory adds up: a worker that has grown is replaced by a new one.
+  // What test files leave in memory adds up: a worker that has grown is replaced by a new one, which has to load all
+  // modules again.
   workerIdleMemoryLimit: '2GB',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
   // One embedded PostgreSQL a run, started when the first test asks for it.

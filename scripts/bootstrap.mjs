@@ -75,11 +75,11 @@ const datesOf = (paths) => {
 };
 
 /**
- * Runs a step and prints it, unless its result exists and its fingerprint matches the last recorded run.
+ * Runs a step and prints it, unless its results exist and its fingerprint matches the last recorded run.
  */
-const unlessDone = ({ name, says, result, fingerprint }, work) => {
+const unlessDone = ({ name, says, results, fingerprint }, work) => {
   const stamp = join(stamps, name);
-  const isThere = existsSync(join(root, result)) && existsSync(stamp);
+  const isThere = [stamp, ...results.map((path) => join(root, path))].every(existsSync);
   if (isThere && readFileSync(stamp, 'utf8') === fingerprint) return;
   console.log(says);
   work();
@@ -103,7 +103,7 @@ export const bootstrap = ({ bundle = false, build = bundle } = {}) => {
   const installation = {
     name: 'installed',
     says: 'Installing dependencies (about a minute the first time)...',
-    result: 'node_modules/.modules.yaml',
+    results: ['node_modules/.modules.yaml'],
     fingerprint: contentsOf(manifests),
   };
   unlessDone(installation, () => {
@@ -116,7 +116,7 @@ export const bootstrap = ({ bundle = false, build = bundle } = {}) => {
     const generation = {
       name: `generated-${app}`,
       says: `Generating the database client of ${app}...`,
-      result: `apps/${app}/src/generated`,
+      results: [`apps/${app}/src/generated`],
       fingerprint: contentsOf([
         'pnpm-lock.yaml',
         'packages/database-kit/tools/prisma.mjs',
@@ -135,7 +135,9 @@ export const bootstrap = ({ bundle = false, build = bundle } = {}) => {
   const compilation = {
     name: 'built',
     says: 'Compiling (about half a minute)...',
-    result: 'packages/local-stack/dist/start.js',
+    results: ['packages/local-stack', 'apps/identity', 'apps/crm'].map(
+      (folder) => `${folder}/dist`,
+    ),
     fingerprint: datesOf([...settings, ...sources]),
   };
   unlessDone(compilation, () => {
@@ -145,7 +147,7 @@ export const bootstrap = ({ bundle = false, build = bundle } = {}) => {
   const bundling = {
     name: 'bundled',
     says: 'Bundling both services...',
-    result: 'apps/crm/dist/bundle/main.js',
+    results: ['identity', 'crm'].map((app) => `apps/${app}/dist/bundle/main.js`),
     fingerprint: datesOf(['scripts/bundle.mjs', ...settings, ...sources]),
   };
   unlessDone(bundling, () => {

@@ -1,6 +1,6 @@
 // Bundles the programs of a service from its build: a few large files load in less than half the CPU time of two
 // thousand modules.
-import { readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,10 +8,10 @@ import { root } from './bootstrap.mjs';
 
 /**
  * Packages that stay outside, because they find files of their own beside their code (native modules, WebAssembly, the
- * modules of threads) or import CommonJS modules of their own dynamically (OpenTelemetry).
+ * modules of threads) or import CommonJS modules of their own dynamically (OpenTelemetry). Packages that are imported
+ * dynamically stay outside in any case: see `isOutside`.
  */
-const OUTSIDE =
-  /^(@opentelemetry\/(?!api)[^/]+|@prisma\/client|bcrypt|ioredis|pino|piscina|sharp|undici)(\/|$)/;
+const OUTSIDE = /^(@opentelemetry\/(?!api)[^/]+|@prisma\/client|bcrypt|pino|piscina|sharp)(\/|$)/;
 /** What CommonJS modules find their files by. They would be undefined in the bundle. */
 const PLACES = { __dirname: 'directoryOfTheModule', __filename: 'fileOfTheModule' };
 
@@ -27,30 +27,39 @@ const urlOfModule = (path) => new URL(path, import.meta.url).href;`;
 const FILE_BESIDE =
   /new URL\(\s*['"`](\.[^'"`$]*\/[^'"`$]*)(?:\$[^`]*)?['"`],\s*import\.meta\.url/g;
 
+/** The declaration of a class of errors. */
+const CLASS_OF_ERRORS = /\bclass (\w+) extends [\w.$]*(?:Error|Exception)\s*\{/g;
+
 /**
- * Modules that find files beside them find them still: `import.meta.url` stays the URL of the module, relative to the
- * bundle. Adds these files, or their folders, to `besides`.
+ * Keeps what modules in a bundle know of themselves. `import.meta.url` stays the URL of the module, relative to the bundle, so
+ * that it finds the files beside it; these files, or their folders, are added to `besides`. Classes of errors keep their
+ * names, which are in logs, when the bundler renames them. (Its own option for that slows down all functions.)
  */
-const keepingUrls = (output, besides) => ({
-  name: 'keeping-urls',
+const keepingIdentity = (output, besides) => ({
+  name: 'keeping-identity',
   setup(build) {
-    build.onLoad({ filter: /\.m?js$/ }, ({ path }) => {
-      const contents = readFileSync(path, 'utf8');
-      if (!contents.includes('import.meta.url')) return undefined;
-      for (const [, file] of contents.matchAll(FILE_BESIDE)) besides.add(join(dirname(path), file));
+    build.onLoad({ filter: /\.[cm]?js$/ }, ({ path }) => {
+      const source = readFileSync(path, 'utf8');
+      for (const [, file] of source.matchAll(FILE_BESIDE)) besides.add(join(dirname(path), file));
       const url = `urlOfModule(${JSON.stringify(relative(output, path))})`;
-      return { contents: contents.replaceAll('import.meta.url', url), loader: 'js' };
+      const contents = source
+        .replaceAll('import.meta.url', url)
+        .replace(
+          CLASS_OF_ERRORS,
+          "$& static { Object.defineProperty(this, 'name', { value: '$1', configurable: true }); }",
+        );
+      return { contents, loader: 'js' };
     });
   },
 });
 
 /**
  * Whether a package stays outside. A dynamic import of CommonJS in a bundle has no named exports, so these stay outside as
- * well, except for the modules of the repository and oidc-provider, which every start of identity loads.
+ * well. One of them is oidc-provider, which stores the names of its classes: the bundler may rename classes.
  */
 const isOutside = (path, kind) =>
   OUTSIDE.test(path) ||
-  (kind === 'dynamic-import' && !/^(@tessera\/|oidc-provider$)/.test(path) && !isBuiltin(path));
+  (kind === 'dynamic-import' && !path.startsWith('@tessera/') && !isBuiltin(path));
 
 /** Packages outside are imported by their path relative to the bundle, because only the module that imports them has them. */
 const outside = (output) => ({
@@ -68,26 +77,32 @@ const outside = (output) => ({
   },
 });
 
-/** Throws if a CommonJS module in the bundle finds files by its own place. */
+/** Throws if a module in the bundle finds files in a way that works only outside. */
 const requireNoPlaces = (files) => {
-  const places = new RegExp(`\\b(${Object.values(PLACES).join('|')})\\b.*`);
-  const found = files.flatMap((path) => places.exec(readFileSync(path, 'utf8'))?.[0] ?? []);
+  const places = `\\b(?:${Object.values(PLACES).join('|')})\\b|\\bimport\\.meta\\.(?!url\\b)\\w+`;
+  const found = files.flatMap((path) => {
+    const code = readFileSync(path, 'utf8');
+    return [...code.matchAll(new RegExp(places, 'g'))].map(({ 0: place, index }) => {
+      const comment = code.lastIndexOf('node_modules/', index);
+      return `${place} after ${code.slice(comment, code.indexOf('\n', comment)).slice(0, 100)}`;
+    });
+  });
   if (found.length === 0) return;
   throw new Error(
-    `A package finds files beside its code, so it must stay outside: ${found.join('\n')}`,
+    `These modules find files beside their code, so they must stay outside:\n${found.join('\n')}`,
   );
 };
 
 /**
  * Bundles the programs of a folder, named by their paths in it, into the folder `output`: `dist/main.js` becomes `main.js`
- * there. Returns absolute paths: of the `modules` in the bundle, and of the files and folders `besides` that they find by
- * their URLs.
+ * there. Returns absolute paths: of the `modules` in the bundle, of its `files`, and of the files and folders `besides` that
+ * modules find by their URLs.
  */
 export const bundle = async (folder, programs, output) => {
   const { build } = await import('esbuild');
   const directory = resolve(output);
   const besides = new Set();
-  const { metafile } = await build({
+  const { metafile, warnings } = await build({
     absWorkingDir: resolve(folder),
     entryPoints: programs,
     outdir: directory,
@@ -103,21 +118,35 @@ export const bundle = async (folder, programs, output) => {
     // Without esbuild's own condition, for code that only bundlers understand.
     conditions: ['node'],
     banner: { js: BEGINNING },
-    plugins: [keepingUrls(directory, besides), outside(directory)],
+    plugins: [keepingIdentity(directory, besides), outside(directory)],
     define: PLACES,
     legalComments: 'inline',
     logLevel: 'warning',
     metafile: true,
   });
-  requireNoPlaces(Object.keys(metafile.outputs).map((path) => join(resolve(folder), path)));
-  const modules = Object.keys(metafile.inputs).map((path) => join(resolve(folder), path));
-  return { modules, besides: [...besides] };
+  // One of them is that CommonJS does not export a name that is imported.
+  if (warnings.length > 0) throw new Error('The bundle has warnings.');
+  const absolute = (paths) => Object.keys(paths).map((path) => join(resolve(folder), path));
+  const files = absolute(metafile.outputs);
+  requireNoPlaces(files);
+  return { modules: absolute(metafile.inputs), files, besides: [...besides] };
 };
 
-/** Programs that only tests start. */
+/** Programs in `dist/testing` that only tests start, with `testedProgram`. */
 const OF_TESTS = {
   identity: ['account-sweeper', 'dying-relay', 'noting-relay'],
   crm: ['killed-files', 'killed-publisher'],
+};
+
+const DAY_MS = 86_400_000;
+
+/** Removes files of earlier bundles, except for those of the last day: a running service may import them yet. */
+const removeOldFiles = (output, present) => {
+  for (const name of readdirSync(output)) {
+    const path = join(output, name);
+    const isOld = Date.now() - statSync(path).mtimeMs > DAY_MS;
+    if (isOld && !present.includes(path)) rmSync(path);
+  }
 };
 
 /** Bundles the programs of both services in the build. */
@@ -125,9 +154,9 @@ const bundleServices = async () => {
   for (const [app, names] of Object.entries(OF_TESTS)) {
     const folder = join(root, 'apps', app);
     const output = join(folder, 'dist/bundle');
-    rmSync(output, { recursive: true, force: true });
     const further = names.map((name) => `dist/testing/${name}.js`);
-    await bundle(folder, ['dist/main.js', 'dist/cli.js', ...further], output);
+    const { files } = await bundle(folder, ['dist/main.js', 'dist/cli.js', ...further], output);
+    removeOldFiles(output, files);
   }
 };
 

@@ -18,6 +18,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { bootstrap, pnpm } from './bootstrap.mjs';
 import { bundle } from './bundle.mjs';
 
@@ -160,6 +161,14 @@ const proveComplete = () => {
       env: environment,
     });
     if (!expected.test(stdout)) fail(`${entry} does not run on its own:\n${stdout}${stderr}`);
+  }
+  for (const thread of THREADS[app] ?? []) {
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ['--eval', `import(${JSON.stringify(pathToFileURL(join(target, thread)).href)})`],
+      { encoding: 'utf8', env: {} },
+    );
+    if (status !== 0) fail(`${thread} does not run on its own:\n${stderr}`);
   }
   for (const program of PROGRAMS[app] ?? []) {
     const { status, stderr, output } = spawnSync(

@@ -1,3 +1,4 @@
+export type { ConsumeOptions, Consumption } from '@tessera/event-bus';
 export type { AbsentActor, CurrentRights, CurrentTenant } from './absent-principals.ts';
 export { type Caller, GatedCaller, requireUser } from './caller.ts';
 export { clientNotConfigured, identityUnavailable, invalidToken, scopeDenied } from './errors.ts';

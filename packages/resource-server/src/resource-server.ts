@@ -39,7 +39,7 @@ export interface ResourceServerOptions {
   readonly kafkaBrokers: readonly string[];
   /** TLS and credentials of the connection to Kafka. Default: none. */
   readonly kafkaSecurity?: KafkaSecurity | undefined;
-  /** Consumes identity's events. Default: from Kafka, if there are brokers. Tests consume those of a stand-in. */
+  /** Consumes identity's events in place of the default, a Kafka consumer if there are brokers. For tests. */
   readonly consumeEvents?: ((options: ConsumeOptions) => Consumption) | undefined;
   /** How long answers of identity are kept at most, in milliseconds. */
   readonly lifetimes: { readonly policies: number; readonly principals: number };
@@ -125,7 +125,7 @@ export const createResourceServer = <Permission extends string = string>(
 
   const listeners: ((event: IdentityEvent) => void)[] = [];
 
-  const consumeOptions: ConsumeOptions = {
+  const consumeOptions = (): ConsumeOptions => ({
     brokers: [...kafkaBrokers],
     security: options.kafkaSecurity,
     clientId: service,
@@ -161,7 +161,7 @@ export const createResourceServer = <Permission extends string = string>(
       absent.cache?.evictAll();
       checkAll();
     },
-  };
+  });
 
   return {
     gate: createGate({ service, principals, policies, watches }),
@@ -177,7 +177,7 @@ export const createResourceServer = <Permission extends string = string>(
     rightsOf: (actor) => absent.rightsOf(actor) as Promise<CurrentRights<Permission>>,
     tenantOf: (tenantId) => absent.tenantOf(tenantId),
     async start() {
-      consumption = consumeEvents?.(consumeOptions);
+      consumption = consumeEvents?.(consumeOptions());
       // No event reports what changes while the broker is unavailable.
       polling = setInterval(() => {
         if (stream() !== 'connected') checkAll();

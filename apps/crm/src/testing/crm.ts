@@ -113,11 +113,24 @@ type FurtherGroups = (context: Context) => RouteGroups;
 
 const withoutFurtherGroups: FurtherGroups = () => ({});
 
-/**
- * The document of CRM with these further groups. No setting changes it, so the test files that a process runs share it:
- * it takes long to create.
- */
-const documents = new Map<FurtherGroups, OpenApiDocument>();
+/** The documents of CRM with these further groups, for `documentOf`. */
+const documents = new WeakMap<FurtherGroups, object>();
+
+/** The document of an application. Test files that start CRM without settings share one: it takes long to create. */
+const documentOf = (
+  made: { readonly document: object },
+  environment: Readonly<Record<string, string>>,
+  furtherGroups: FurtherGroups,
+): OpenApiDocument => {
+  const hasSettings = Object.keys(environment).some(
+    (name) => !/^(DATABASE|IDENTITY)_URL$/.test(name),
+  );
+  // It may depend on them, such as on the size of files.
+  if (hasSettings) return made.document as OpenApiDocument;
+  const document = documents.get(furtherGroups) ?? made.document;
+  documents.set(furtherGroups, document);
+  return document as OpenApiDocument;
+};
 
 /**
  * Starts CRM with a new database, or with the one in `environment`. Settings and dependencies can be
@@ -131,12 +144,7 @@ export const startCrm = async (
   const identity = await new IdentityStandIn().start();
   const databaseUrl = environment.DATABASE_URL ?? (await crmDatabase());
   const config = readConfig({ ...testEnvironment(databaseUrl, identity.url), ...environment });
-  const documentOf = (): OpenApiDocument => {
-    const document = documents.get(furtherGroups) ?? (made.document as OpenApiDocument);
-    documents.set(furtherGroups, document);
-    return document;
-  };
-  const answers = createResponseChecker(documentOf);
+  const answers = createResponseChecker(() => documentOf(made, environment, furtherGroups));
   const isOwnIdentity = config.identity.url === identity.url && config.kafkaBrokers.length === 0;
   const context = createContext(config, {
     consumeEvents: isOwnIdentity ? identity.events.consume : undefined,
@@ -158,7 +166,7 @@ export const startCrm = async (
   return {
     context,
     get document() {
-      return documentOf();
+      return documentOf(made, environment, furtherGroups);
     },
     url: server.url,
     http: request(server.url) as unknown as Agent,
