@@ -57,16 +57,11 @@ export const preparations = [
 ];
 
 /**
- * Run beside each other, and take about as long. The first lane uses the cores; most steps of the second one wait or use
- * one core.
+ * Run beside each other, and take about as long. The first lane uses the cores; most steps of the second one wait or use one
+ * core. The last one uses the cores from about when the tests end.
  */
 export const lanes = [
-  [
-    tests('tests', 'test'),
-    tests('tests of records on partitioned tables of PostgreSQL 15', 'test:partitions', {
-      TEST_POSTGRES_RELEASE: '15',
-    }),
-  ],
+  [tests('tests', 'test')],
   [
     check('format and lint', () => node('node_modules/@biomejs/biome/bin/biome', 'ci', '.')),
     check('our lint rules, by planted violations', lintRules),
@@ -100,5 +95,8 @@ export const lanes = [
     tests('tests of the SQL on PostgreSQL 15', 'test:postgres15'),
     tests('tests of the pages in a browser', 'test:browser'),
     tests('tests of events on Apache Kafka', 'test:kafka'),
+    tests('tests of records on partitioned tables of PostgreSQL 15', 'test:partitions', {
+      TEST_POSTGRES_RELEASE: '15',
+    }),
   ],
 ];
