@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createResponseChecker, type OpenApiDocument } from '@tessera/conformance';
+import { createResponseChecker, documentOf, type OpenApiDocument } from '@tessera/conformance';
 import { type CrmPermission, crmPermissions } from '@tessera/contracts';
 import { migrate } from '@tessera/database-kit';
 import { listen, type RouteGroups } from '@tessera/http-kit';
@@ -112,25 +112,6 @@ const policiesOf = (held: readonly string[], lacking: readonly string[]): Policy
 type FurtherGroups = (context: Context) => RouteGroups;
 
 const withoutFurtherGroups: FurtherGroups = () => ({});
-
-/** The documents of CRM with these further groups, for `documentOf`. */
-const documents = new WeakMap<FurtherGroups, object>();
-
-/** The document of an application. Test files that start CRM without settings share one: it takes long to create. */
-const documentOf = (
-  made: { readonly document: object },
-  environment: Readonly<Record<string, string>>,
-  furtherGroups: FurtherGroups,
-): OpenApiDocument => {
-  const hasSettings = Object.keys(environment).some(
-    (name) => !/^(DATABASE|IDENTITY)_URL$/.test(name),
-  );
-  // It may depend on them, such as on the size of files.
-  if (hasSettings) return made.document as OpenApiDocument;
-  const document = documents.get(furtherGroups) ?? made.document;
-  documents.set(furtherGroups, document);
-  return document as OpenApiDocument;
-};
 
 /**
  * Starts CRM with a new database, or with the one in `environment`. Settings and dependencies can be

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createResponseChecker, type OpenApiDocument } from '@tessera/conformance';
+import { createResponseChecker, documentOf, type OpenApiDocument } from '@tessera/conformance';
 import { migrate } from '@tessera/database-kit';
 import { listen } from '@tessera/http-kit';
 import { freshDatabase } from '@tessera/local-stack';
@@ -58,9 +58,6 @@ export const identityDatabase = async (): Promise<string> => {
   return url;
 };
 
-/** Shared by the test files of a process that start identity without settings: it takes long to create. */
-let shared: object | undefined;
-
 /** Starts identity on a fresh database, or on the one in `environment`; variables and parts may be replaced. */
 export const startIdentity = async (
   environment: Readonly<Record<string, string>> = {},
@@ -68,14 +65,7 @@ export const startIdentity = async (
 ): Promise<TestIdentity> => {
   const databaseUrl = environment.DATABASE_URL ?? (await identityDatabase());
   const config = readConfig({ ...testEnvironment(databaseUrl), ...environment });
-  const documentOf = (): OpenApiDocument => {
-    const hasSettings = Object.keys(environment).some((name) => name !== 'DATABASE_URL');
-    // It may depend on them, such as on whether people can register themselves.
-    if (hasSettings) return made.document as OpenApiDocument;
-    shared ??= made.document;
-    return shared as OpenApiDocument;
-  };
-  const answers = createResponseChecker(documentOf);
+  const answers = createResponseChecker(() => documentOf(made, environment, createApp));
   const contracts = createContractChecker();
   const context = createContext(config, {
     ...overrides,
@@ -88,7 +78,7 @@ export const startIdentity = async (
   return {
     context,
     get document() {
-      return documentOf();
+      return documentOf(made, environment, createApp);
     },
     url: server.url,
     http,
