@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type PgBouncer, startPgBouncer } from '@tessera/local-stack';
+import { type PgBouncer, startPgBouncer, untilConnected } from '@tessera/local-stack';
 import type { Response } from 'supertest';
 import { crmDatabase, startCrm, type TestCrm } from './testing/crm.ts';
 
@@ -21,15 +21,10 @@ afterAll(async () => {
   await bouncer?.stop();
 });
 
-/** On a busy machine, a request may get no connection to the database in time; a client repeats it. */
-const repeated = async (expected: number, send: () => PromiseLike<Response>): Promise<Response> => {
-  for (;;) {
-    const answer = await send();
-    const { status, body } = answer;
-    if (body.error === 'database_unavailable') continue;
-    expect([status, body.error]).toEqual([expected, undefined]);
-    return answer;
-  }
+const answered = async (expected: number, send: () => PromiseLike<Response>): Promise<Response> => {
+  const answer = await untilConnected(send);
+  expect([answer.status, answer.body.error]).toEqual([expected, undefined]);
+  return answer;
 };
 
 test('Behind PgBouncer, two tenants use contacts concurrently, and each sees only its own', async () => {
@@ -38,11 +33,11 @@ test('Behind PgBouncer, two tenants use contacts concurrently, and each sees onl
     const get = (path = '') => crm.http.get(`/api/crm/contacts${path}`).set(headers);
     const contact = { first_name: `${tenant} ${n}`, tags: ['friend'] };
     const creating = { ...headers, 'Idempotency-Key': randomUUID() };
-    const { body } = await repeated(201, () =>
+    const { body } = await answered(201, () =>
       crm.http.post('/api/crm/contacts').set(creating).send(contact),
     );
-    await repeated(200, () => get(`/${body.data.id}`));
-    const found = await repeated(200, () => get().query({ search: tenant }));
+    await answered(200, () => get(`/${body.data.id}`));
+    const found = await answered(200, () => get().query({ search: tenant }));
     return found.body.data.map(({ first_name }: { first_name: string }) => first_name);
   };
   const lists = await Promise.all(

@@ -41,4 +41,5 @@ export { type RoundRobin, startRoundRobin } from './system/round-robin.ts';
 export { startTestStack, type TestStack } from './system/test-stack.ts';
 export { freshDatabase, type TestDatabase } from './test-database.ts';
 export { until } from './until.ts';
+export { untilConnected } from './until-connected.ts';
 export { withoutSchemas } from './without-schemas.ts';
