@@ -155,7 +155,9 @@ const bundleServices = async () => {
     const folder = join(root, 'apps', app);
     const output = join(folder, 'dist/bundle');
     const further = names.map((name) => `dist/testing/${name}.js`);
-    const { files } = await bundle(folder, ['dist/main.js', 'dist/cli.js', ...further], output);
+    // start-service.mjs reads the settings first, from the same modules.
+    const programs = ['dist/main.js', 'dist/cli.js', 'dist/config.js', ...further];
+    const { files } = await bundle(folder, programs, output);
     removeOldFiles(output, files);
   }
 };

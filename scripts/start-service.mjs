@@ -8,8 +8,8 @@ import { bootstrap, root } from './bootstrap.mjs';
 const [app] = process.argv.slice(2);
 bootstrap({ bundle: true });
 process.env.NODE_ENV ??= 'production';
-const dist = pathToFileURL(join(root, `apps/${app}/dist/`));
-const { readConfig } = await import(new URL('config.js', dist).href);
+const bundle = pathToFileURL(join(root, `apps/${app}/dist/bundle/`));
+const { readConfig } = await import(new URL('config.js', bundle).href);
 try {
   readConfig(process.env);
 } catch (error) {
@@ -19,4 +19,4 @@ docs/configuration.md describes every setting, and docs/deployment.md a whole de
 For development, npm start brings its own PostgreSQL and broker, and npm run dev:${app} its own PostgreSQL.`);
   process.exit(1);
 }
-await import(new URL('bundle/main.js', dist).href);
+await import(new URL('main.js', bundle).href);
