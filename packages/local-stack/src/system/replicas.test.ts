@@ -1,5 +1,6 @@
 import type { Application } from '../application.ts';
 import { until } from '../until.ts';
+import { follow } from './channel-stream.ts';
 import { call } from './requests.ts';
 import { type RoundRobin, startRoundRobin } from './round-robin.ts';
 import { startTestStack, type TestStack } from './test-stack.ts';
@@ -34,6 +35,9 @@ afterAll(async () => {
   await Promise.all([identity?.stop(), crm?.stop()]);
 }, 60_000);
 
+const replicasOf = (service: RoundRobin): Application[] =>
+  replicas.filter(({ proxy }) => proxy === service).map(({ application }) => application);
+
 const signIn = async (): Promise<string> => {
   const { email, password } = stack.system.owner;
   const body = { email, password };
@@ -45,50 +49,6 @@ const createChannel = async (token: string): Promise<string> => {
   const body = { kind: 'public', name: 'Deployment' };
   const { body: answer } = await call('POST', `${crm.url}/api/crm/channels`, { token, body });
   return `${crm.url}/api/crm/channels/${(answer as { data: { id: string } }).data.id}`;
-};
-
-/** The ids and texts of messages in a part of an event stream that consists of whole events. */
-const messagesIn = (events: string) =>
-  events.split('\n\n').flatMap((event) => {
-    const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(event)?.[1];
-    const id = field('id');
-    const text =
-      field('event') === 'message.created' && JSON.parse(field('data') ?? '').message.body;
-    return id === undefined ? [] : [{ id, text: text as string | false }];
-  });
-
-/** Follows a channel as a browser does: it connects again after each end, with the id of the last event. */
-const follow = (channel: string, token: string) => {
-  const texts: string[] = [];
-  const stopping = new AbortController();
-  const state = { connections: 0, lastId: '' };
-  const connect = async () => {
-    const headers = { authorization: `Bearer ${token}`, 'last-event-id': state.lastId };
-    const answer = await fetch(`${channel}/stream`, { headers, signal: stopping.signal });
-    state.connections += 1;
-    let rest = '';
-    for await (const part of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      const text = rest + part;
-      const end = text.lastIndexOf('\n\n') + 1;
-      rest = text.slice(end);
-      for (const { id, text: message } of messagesIn(text.slice(0, end))) {
-        state.lastId = id;
-        if (message !== false) texts.push(message);
-      }
-    }
-  };
-  const run = async () => {
-    while (!stopping.signal.aborted) await connect().catch(() => undefined);
-  };
-  const finished = run();
-  return {
-    texts,
-    state,
-    async stop() {
-      stopping.abort();
-      await finished;
-    },
-  };
 };
 
 /** Repeats a request until it is stopped; the statuses of all responses. */
@@ -160,12 +120,65 @@ test('A change of rights takes effect at every replica', async () => {
     const path = `${url}/api/crm/contacts`;
     return (await call('POST', path, { token: viewer, body: { first_name: 'Ada' } })).status;
   };
-  const crms = replicas.filter(({ proxy }) => proxy === crm).map(({ application }) => application);
   for (const [role, status] of [
     ['member', 201],
     ['viewer', 403],
   ] as const) {
     expect((await call('PUT', member, { token, body: { role } })).status).toBe(200);
-    for (const replica of crms) await until(async () => (await create(replica)) === status);
+    for (const replica of replicasOf(crm))
+      await until(async () => (await create(replica)) === status);
   }
+});
+
+test('Imports that are sent to different replicas run one after the other, and every replica knows them', async () => {
+  const token = await signIn();
+  const [first, second] = replicasOf(crm) as [Application, Application];
+  const send = async ({ url }: Application, rows: number): Promise<string> => {
+    const form = new FormData();
+    form.append('resource', 'companies');
+    const names = Array.from({ length: rows }, () => `Company ${crypto.randomUUID()}`);
+    form.append('file', new Blob([`name\n${names.join('\n')}\n`], { type: 'text/csv' }));
+    const headers = { authorization: `Bearer ${token}` };
+    const response = await fetch(`${url}/api/crm/imports`, { method: 'POST', headers, body: form });
+    expect(response.status).toBe(201);
+    return ((await response.json()) as { data: { id: string } }).data.id;
+  };
+  const statusesAt = async ({ url }: Application): Promise<string[]> => {
+    const path = `${url}/api/crm/imports?sort=created_at`;
+    const { body } = await call('GET', path, { token });
+    return (body as { data: { status: string }[] }).data.map(({ status }) => status);
+  };
+
+  const ids = [];
+  for (const replica of [first, second, first]) ids.push(await send(replica, 2000));
+  const cancelled = await send(second, 20_000);
+  const progress = ids.map((id) =>
+    call('GET', `${second.url}/api/crm/imports/${id}/stream`, { token }),
+  );
+  const cancelling = await call('POST', `${first.url}/api/crm/imports/${cancelled}/cancel`, {
+    token,
+  });
+  expect(cancelling.status).toBe(200);
+
+  const seen: string[][] = [];
+  await until(async () => {
+    const found = [await statusesAt(first), await statusesAt(second)];
+    seen.push(...found);
+    return found.every((statuses) => !/pending|running/.test(statuses.join()));
+  });
+  for (const statuses of seen) {
+    expect(statuses.filter((status) => status === 'running').length).toBeLessThanOrEqual(1);
+  }
+  expect(seen.at(-1)).toEqual(['completed', 'completed', 'completed', 'cancelled']);
+  for (const { text } of await Promise.all(progress)) {
+    const events = text.split('\n').filter((line) => line.startsWith('data: '));
+    expect(JSON.parse(events.at(-1)?.slice(6) ?? '')).toMatchObject({
+      status: 'completed',
+      rows_created: 2000,
+    });
+  }
+  const { body: list } = await call('GET', `${crm.url}/api/crm/companies`, { token });
+  const { body: stopped } = await call('GET', `${crm.url}/api/crm/imports/${cancelled}`, { token });
+  const { rows_created } = (stopped as { data: { rows_created: number } }).data;
+  expect((list as { meta: { total: number } }).meta.total).toBe(6000 + rows_created);
 });
