@@ -1,6 +1,6 @@
 // Bundles the programs of a service from its build: a few large files load in less than half the CPU time of two
 // thousand modules.
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,10 +8,12 @@ import { root } from './bootstrap.mjs';
 
 /**
  * Packages that stay outside, because they find files of their own beside their code (native modules, WebAssembly, the
- * modules of threads) or import CommonJS modules of their own dynamically (OpenTelemetry). Packages that are imported
- * dynamically stay outside in any case: see `isOutside`.
+ * modules of threads) or import CommonJS modules of their own dynamically (OpenTelemetry). So do large tables: the bundle
+ * would keep in memory those of iconv-lite, which reads each when it is needed, and a second copy of mime-db, which
+ * packages outside read too. Packages that are imported dynamically stay outside in any case: see `isOutside`.
  */
-const OUTSIDE = /^(@opentelemetry\/(?!api)[^/]+|@prisma\/client|bcrypt|pino|piscina|sharp)(\/|$)/;
+const OUTSIDE =
+  /^(@opentelemetry\/(?!api)[^/]+|@prisma\/client|bcrypt|iconv-lite|mime-db|pino|piscina|sharp)(\/|$)/;
 /** What CommonJS modules find their files by. They would be undefined in the bundle. */
 const PLACES = { __dirname: 'directoryOfTheModule', __filename: 'fileOfTheModule' };
 
@@ -61,8 +63,11 @@ const isOutside = (path, kind) =>
   OUTSIDE.test(path) ||
   (kind === 'dynamic-import' && !path.startsWith('@tessera/') && !isBuiltin(path));
 
-/** Packages outside are imported by their path relative to the bundle, because only the module that imports them has them. */
-const outside = (output) => ({
+/**
+ * Packages outside are imported by their path relative to the bundle, because only the module that imports them has them. These
+ * paths are added to `outsiders`.
+ */
+const outside = (output, outsiders) => ({
   name: 'outside',
   setup(build) {
     build.onResolve(
@@ -71,22 +76,37 @@ const outside = (output) => ({
         if (pluginData === OUTSIDE || !isOutside(path, kind)) return undefined;
         const options = { importer, kind, resolveDir, pluginData: OUTSIDE };
         const { path: found, errors } = await build.resolve(path, options);
-        return errors.length > 0 ? { errors } : { path: relative(output, found), external: true };
+        if (errors.length > 0) return { errors };
+        outsiders.add(found);
+        return { path: relative(output, found), external: true };
       },
     );
   },
 });
 
+/**
+ * JavaScript in ASCII. V8 keeps the text of a module with any other character as two bytes for each character; esbuild
+ * escapes those in strings, and leaves comments, regular expressions and tagged templates as they are.
+ */
+const inAscii = (code) => {
+  // Its value would change.
+  if (/String\.raw`[^`]*[^\0-\x7f`]/.test(code))
+    throw new Error('String.raw with characters outside of ASCII.');
+  return code.replace(
+    /[^\0-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+};
+
 /** Throws if a module in the bundle finds files in a way that works only outside. */
 const requireNoPlaces = (files) => {
   const places = `\\b(?:${Object.values(PLACES).join('|')})\\b|\\bimport\\.meta\\.(?!url\\b)\\w+`;
-  const found = files.flatMap((path) => {
-    const code = readFileSync(path, 'utf8');
-    return [...code.matchAll(new RegExp(places, 'g'))].map(({ 0: place, index }) => {
+  const found = files.flatMap(({ text: code }) =>
+    [...code.matchAll(new RegExp(places, 'g'))].map(({ 0: place, index }) => {
       const comment = code.lastIndexOf('node_modules/', index);
       return `${place} after ${code.slice(comment, code.indexOf('\n', comment)).slice(0, 100)}`;
-    });
-  });
+    }),
+  );
   if (found.length === 0) return;
   throw new Error(
     `These modules find files beside their code, so they must stay outside:\n${found.join('\n')}`,
@@ -95,21 +115,22 @@ const requireNoPlaces = (files) => {
 
 /**
  * Bundles the programs of a folder, named by their paths in it, into the folder `output`: `dist/main.js` becomes `main.js`
- * there. Returns absolute paths: of the `modules` in the bundle, of its `files`, and of the files and folders `besides` that
- * modules find by their URLs.
+ * there. Returns absolute paths: of the `modules` in the bundle, of its `files`, of the files and folders `besides` that
+ * modules find by their URLs, and of the `outsiders`, modules of packages outside that the bundle imports.
  */
 export const bundle = async (folder, programs, output) => {
   const { build } = await import('esbuild');
   const directory = resolve(output);
   const besides = new Set();
-  const { metafile, warnings } = await build({
+  const outsiders = new Set();
+  const { metafile, outputFiles, warnings } = await build({
     absWorkingDir: resolve(folder),
     entryPoints: programs,
     outdir: directory,
     // All files are in one folder, so that a URL is relative to any of them.
     entryNames: '[name]',
     chunkNames: '[name]-[hash]',
-    allowOverwrite: true,
+    write: false,
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -118,7 +139,7 @@ export const bundle = async (folder, programs, output) => {
     // Without esbuild's own condition, for code that only bundlers understand.
     conditions: ['node'],
     banner: { js: BEGINNING },
-    plugins: [keepingIdentity(directory, besides), outside(directory)],
+    plugins: [keepingIdentity(directory, besides), outside(directory, outsiders)],
     define: PLACES,
     legalComments: 'inline',
     logLevel: 'warning',
@@ -126,10 +147,12 @@ export const bundle = async (folder, programs, output) => {
   });
   // One of them is that CommonJS does not export a name that is imported.
   if (warnings.length > 0) throw new Error('The bundle has warnings.');
-  const absolute = (paths) => Object.keys(paths).map((path) => join(resolve(folder), path));
-  const files = absolute(metafile.outputs);
-  requireNoPlaces(files);
-  return { modules: absolute(metafile.inputs), files, besides: [...besides] };
+  requireNoPlaces(outputFiles);
+  mkdirSync(directory, { recursive: true });
+  for (const { path, text } of outputFiles) writeFileSync(path, inAscii(text));
+  const files = outputFiles.map(({ path }) => path);
+  const modules = Object.keys(metafile.inputs).map((path) => join(resolve(folder), path));
+  return { modules, files, besides: [...besides], outsiders: [...outsiders] };
 };
 
 /** Programs in `dist/testing` that only tests start, with `testedProgram`. */

@@ -129,10 +129,12 @@ const manifestsOf = (directory, files) =>
  * and other files read at run time.
  */
 const loaded = async (directory) => {
-  const { modules, besides } = await bundle(directory, ENTRIES, join(directory, 'dist'));
+  const output = join(directory, 'dist');
+  const { modules, besides, outsiders } = await bundle(directory, ENTRIES, output);
   const { nodeFileTrace } = await import('@vercel/nft');
   const programs = [...ENTRIES, ...(PROGRAMS[app] ?? []), ...(THREADS[app] ?? [])];
-  const entries = programs.map((entry) => join(directory, entry));
+  // The tracer does not recognise what CommonJS modules in a bundle require.
+  const entries = [...programs.map((entry) => join(directory, entry)), ...outsiders];
   const traced = [];
   // Shares the cache between traces.
   const cache = {};
