@@ -82,6 +82,21 @@ test('an export has the declared columns only, in their order', async () => {
   expect(json).toBe('{"data":[{"done":true,"name":"Ann \\"A\\""}]}');
 });
 
+test('line breaks of any kind are quoted', async () => {
+  const rows = ['a\nb', 'a\rb', 'a\r\nb'].map((name) => ({ name }));
+  const { text: csv } = await request(appWith(bare, rows, ['name']))
+    .get('/export')
+    .expect(200);
+  expect(csv).toBe('name\r\n"a\nb"\r\n"a\rb"\r\n"a\r\nb"\r\n');
+});
+
+test('members of members are columns, and what all objects inherit is none of them', async () => {
+  const rows: { tags: object }[] = [{ tags: { a: 1, constructor: 'x' } }, { tags: {} }];
+  const app = appWith(bare, rows, ['tags.a', 'tags.constructor']);
+  const { text: csv } = await request(app).get('/export').expect(200);
+  expect(csv).toBe('tags.a,tags.constructor\r\n1,x\r\n,\r\n');
+});
+
 test.each([0, 1, 2, 3, 4, 5])('a list of %i records is exported completely', async (length) => {
   const rows = Array.from({ length }, (_none, n) => ({ ...tasks[0], hours: n }));
   const app = appWith(withSuccess, rows, ['hours']);

@@ -53,10 +53,12 @@ const isScalar = (value: unknown): boolean =>
 /** The member of a record; `custom.tier` is `tier` in `custom`, unless that is a member itself. */
 const memberOf = (row: Row, name: string): unknown => {
   if (Object.hasOwn(row, name)) return row[name];
-  const [outer = '', ...inner] = name.split('.');
+  const [outer = '', ...rest] = name.split('.');
   const object = row[outer];
-  if (inner.length === 0 || typeof object !== 'object' || object === null) return undefined;
-  return (object as Row)[inner.join('.')];
+  if (rest.length === 0 || typeof object !== 'object' || object === null) return undefined;
+  const inner = rest.join('.');
+  // What every object inherits, such as `constructor`, is not a value of the record.
+  return Object.hasOwn(object, inner) ? (object as Row)[inner] : undefined;
 };
 
 /** What spreadsheets evaluate, also after an apostrophe that an export may have put before it. */
@@ -72,12 +74,13 @@ const cell = (value: unknown): unknown => {
   return typeof content === 'string' && FORMULA.test(content) ? `'${content}` : content;
 };
 
-/** Lines of CSV (RFC 4180). */
+/** Lines of CSV (RFC 4180). A line break of any kind is quoted: to many programs, each ends a row. */
 const csvLines = (rows: readonly (readonly unknown[])[]): string =>
   stringify(
     rows.map((row) => row.map(cell)),
     {
       record_delimiter: '\r\n',
+      quoted_match: /[\r\n]/,
       cast: { date: (value) => value.toISOString(), boolean: (value) => `${value}` },
     },
   );

@@ -133,6 +133,22 @@ describe('Values', () => {
     expect(await customOf(contact)).toEqual({});
   });
 
+  test('can have a key that every object has', async () => {
+    await declare({ key: 'constructor', type: 'text' });
+    await created({ constructor: 'Eve' });
+    await created();
+    const { body } = await get(`${contacts}?sort=created_at`).expect(200);
+    const custom = body.data.map((of: { custom: object }) => of.custom);
+    expect(custom.map(Object.entries)).toEqual([[['constructor', 'Eve']], []]);
+    const { text } = await get(`${contacts}/export?sort=created_at`).expect(200);
+    const [header = [], ...rows] = text
+      .trimEnd()
+      .split('\r\n')
+      .map((line) => line.split(','));
+    const column = header.indexOf('custom.constructor');
+    expect(rows.map((cells) => cells[column])).toEqual(['Eve', '']);
+  });
+
   test('that are left out stay unchanged, and null removes a value', async () => {
     await declare({ key: 'score', type: 'number' });
     await declare(tier);
