@@ -11,12 +11,26 @@ const DECLARABLE: ReadonlySet<string> = new Set([
   'text/vcard',
 ]);
 
+/** Formats other than plain text whose files can begin like texts. */
+const TEXTUAL: ReadonlySet<string> = new Set([
+  'application/eps',
+  'application/pdf',
+  'application/pgp-encrypted',
+  'application/postscript',
+  'application/rtf',
+  'application/xml',
+  'text/calendar',
+  'text/vcard',
+  'text/vtt',
+]);
+
 const ESCAPE = 0x1b;
 
 /** Control characters, except white space and ESC, do not occur in text. */
 const isControl = (code: number): boolean =>
   code < 0x09 || (code > 0x0d && code < 0x20 && code !== ESCAPE);
 
+/** Whether the beginning of a file is text in an encoding; its last character may be incomplete. */
 const decodes = (sample: Uint8Array, encoding: string): boolean => {
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(sample, { stream: true });
@@ -26,14 +40,10 @@ const decodes = (sample: Uint8Array, encoding: string): boolean => {
   }
 };
 
-/** Whether the beginning of a file is UTF-8 text; its last character may be incomplete. */
-const isText = (sample: Uint8Array): boolean => decodes(sample, 'utf-8');
-
-/** Whether the beginning of a file is UTF-16 text with a byte order mark. */
-const isUtf16 = (sample: Uint8Array): boolean => {
-  const [first, second] = sample;
-  if (first === 0xff && second === 0xfe) return decodes(sample, 'utf-16le');
-  return first === 0xfe && second === 0xff && decodes(sample, 'utf-16be');
+/** The variant of UTF-16 of which a file has the byte order mark. */
+const utf16Of = ([first, second]: Uint8Array): string | undefined => {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : undefined;
 };
 
 /** A media type without its parameters, in lower case. */
@@ -55,13 +65,17 @@ export const isOneOf = (types: readonly string[], type: string): boolean =>
  * `application/octet-stream`.
  */
 export const contentTypeOf = async (sample: Uint8Array, declared: string): Promise<string> => {
-  if (!isUtf16(sample)) {
+  const utf16 = utf16Of(sample);
+  const isText = decodes(sample, utf16 ?? 'utf-8');
+  // The library takes UTF-16 for audio.
+  if (!utf16) {
     // Loaded with the first file, because not every process receives files.
     const { fileTypeFromBuffer } = await import('file-type');
-    // The library throws for some truncated or damaged files, and takes UTF-16 for audio.
+    // It throws for some truncated or damaged files.
     const found = await fileTypeFromBuffer(sample).catch(() => undefined);
-    if (found) return found.mime;
-    if (!isText(sample)) return 'application/octet-stream';
+    // A few letters are the mark of many binary formats, and the beginning of many texts: `BM` is a bitmap.
+    if (found && (!isText || TEXTUAL.has(found.mime))) return found.mime;
   }
+  if (!isText) return 'application/octet-stream';
   return DECLARABLE.has(declared) ? declared : 'text/plain';
 };

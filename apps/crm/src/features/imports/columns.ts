@@ -46,7 +46,8 @@ export const assignColumns = (
 ): ColumnsResult => {
   const names = header.map((name) => name.trim());
   if (names.every((name) => name === '')) return refused('file', 'file has no header row');
-  const twice = repeated(names);
+  // Spreadsheets export empty columns without a header.
+  const twice = repeated(names.filter((name) => name !== ''));
   if (twice.length > 0) return refused('file', `file has the column ${quoted(twice)} twice`);
   const missing = Object.keys(mapping).filter((name) => !names.includes(name));
   if (missing.length > 0) return refused('mapping', `file has no column ${quoted(missing)}`);

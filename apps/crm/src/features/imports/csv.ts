@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { CsvError, parse } from 'csv-parse';
+import { CsvError, type InfoRecord, type Options, parse } from 'csv-parse';
 import { parse as parseText } from 'csv-parse/sync';
 import iconv from 'iconv-lite';
 
@@ -33,7 +33,7 @@ export const detectEncoding = (start: Buffer): Encoding => {
 
 /** The delimiter that the header row contains most often; a comma if there is none. */
 export const detectDelimiter = (header: string): Delimiter => {
-  const unquoted = header.replace(/"[^"]*"/g, '').split(/\r?\n/, 1)[0] ?? '';
+  const unquoted = header.replace(/"[^"]*"/g, '').split(/\r\n|\n|\r/, 1)[0] ?? '';
   const count = (delimiter: Delimiter): number => unquoted.split(delimiters[delimiter]).length;
   const names = Object.keys(delimiters) as Delimiter[];
   return names.reduce((best, next) => (count(next) > count(best) ? next : best));
@@ -63,11 +63,13 @@ export async function* decode(
   }
 }
 
-const options = {
+const options: Options = {
+  // All of them end a row, also in one file.
+  record_delimiter: ['\r\n', '\n', '\r'],
   relax_column_count: true,
   skip_empty_lines: true,
   max_record_size: MAX_ROW,
-} as const;
+};
 
 /** The message about an error of csv-parse. */
 const toUnreadable = (error: unknown): unknown => {
@@ -97,17 +99,34 @@ export const readHeader = (start: string, delimiter: Delimiter): string[] => {
   }
 };
 
-/** The rows of a file as cells, the header included. Throws `UnreadableFile`. */
+/** A row that is not empty. */
+export interface CsvRow {
+  /** The number that spreadsheets show: from 1, with empty rows. */
+  readonly number: number;
+  readonly cells: readonly string[];
+}
+
+/** What the parser yields with the option `info`. */
+interface WithInfo {
+  readonly record: string[];
+  readonly info: InfoRecord;
+}
+
+/** The rows of a file, the header included. Throws `UnreadableFile`. */
 export async function* readRows(
   chunks: AsyncIterable<Buffer>,
   { encoding, delimiter }: CsvFormat,
-): AsyncGenerator<string[]> {
+): AsyncGenerator<CsvRow> {
   const text = Readable.from(decode(chunks, encoding));
-  const parser = parse({ ...options, delimiter: delimiters[delimiter] });
+  const parser = parse({ ...options, delimiter: delimiters[delimiter], info: true });
   text.on('error', (error) => parser.destroy(error));
   text.pipe(parser);
   try {
-    yield* parser;
+    let rows = 0;
+    for await (const { record, info } of parser as AsyncIterable<WithInfo>) {
+      rows += 1;
+      yield { number: rows + info.empty_lines, cells: record };
+    }
   } catch (error) {
     throw toUnreadable(error);
   } finally {

@@ -200,6 +200,21 @@ test.each([
   ['a mapping that is no JSON', 'first_name\nAda\n', { mapping: '{' }, 'mapping', /JSON/],
   ['no column for a required field', 'last_name\nAda\n', {}, 'mapping', /"first_name"/],
   ['an unknown resource', 'first_name\nAda\n', { resource: 'tasks' }, 'resource', /contacts/],
+  [
+    'a mapping to a number',
+    'email\nx\n',
+    { mapping: '{"email":5}' },
+    'mapping.email',
+    /must be a string/,
+  ],
+  ['a column without a header', 'first_name,\nAda,1\n', {}, 'file', /the column ""/],
+  [
+    'another encoding',
+    Buffer.from('first_name\nJos\xe9\n', 'latin1'),
+    {},
+    'file',
+    /encoding of the file$/,
+  ],
 ])('%s is 422 and names the field', async (_name, file, fields, field, message) => {
   const { body } = await send(file, fields as Fields).expect(422);
   expect(body.errors[field]?.[0]).toMatch(message);
@@ -212,6 +227,47 @@ test('Columns are mapped by their headers, and null ignores one', async () => {
   expect(await contacts()).toMatchObject([
     { first_name: 'Ada', email: 'ada@example.com', notes: null },
   ]);
+});
+
+test('Columns without a header, as spreadsheets export them, can be ignored', async () => {
+  const file = 'first_name,,\nAda,x,\n';
+  const { id, ...counts } = await importFile(file, { mapping: '{"":null}' });
+  expect(counts).toMatchObject({ rows_created: 1, mapping: { '': null } });
+});
+
+test('Rows can end with CRLF, LF and CR in one file', async () => {
+  const file = 'first_name,email\nA,a@a.example\r\nB,b@b.example\rC,c@c.example\n\rD,d@d.example';
+  expect(await importFile(file)).toMatchObject({ rows_created: 4, rows_failed: 0 });
+  const found = (await contacts()).map(({ first_name, email }) => [first_name, email]);
+  expect(found).toEqual([
+    ['A', 'a@a.example'],
+    ['B', 'b@b.example'],
+    ['C', 'c@c.example'],
+    ['D', 'd@d.example'],
+  ]);
+});
+
+test('Failed rows have the numbers that spreadsheets show, empty rows included', async () => {
+  const { id } = await importFile(
+    '\r\nfirst_name,email\r\n\r\n\r\nAda,no\r\nEve,\r\n\r\nBob,no\r\n',
+  );
+  const { text } = await get(`/api/crm/imports/${id}/failures`).expect(200);
+  expect(text.match(/^\d+,/gm)).toEqual(['5,', '8,']);
+});
+
+test.each(['BMI', 'MAC address', 'SQLite', 'GIF89a'])(
+  'A file whose first column is %s is text',
+  async (header) => {
+    const mapping = JSON.stringify({ [header]: null });
+    expect(await importFile(`${header},first_name\n5,Ada\n`, { mapping })).toMatchObject({
+      rows_created: 1,
+    });
+  },
+);
+
+test('NUL in UTF-16 fails its row only', async () => {
+  const file = iconv.encode('first_name\nA\0da\nEve\n', 'utf-16le', { addBOM: true });
+  expect(await importFile(file)).toMatchObject({ rows_created: 1, rows_failed: 1 });
 });
 
 describe('Rows whose e-mail address a contact has already', () => {
@@ -246,6 +302,21 @@ describe('Rows whose e-mail address a contact has already', () => {
       { first_name: 'Ada', title: 'Lady', phone: '1', tags: ['vip'] },
       { first_name: 'Bobby', title: 'Sir' },
     ]);
+  });
+
+  test('update a contact that lacks a required custom field; new contacts need it', async () => {
+    await prepare();
+    const field = { key: 'tier', label: 'Tier', type: 'text', is_required: true };
+    await post('/api/crm/custom-fields', field).expect(201);
+    const { text: exported } = await get('/api/crm/contacts/export').expect(200);
+    expect(await importFile(exported, { duplicates: 'update' })).toMatchObject({
+      rows_updated: 1,
+      rows_failed: 0,
+    });
+    const counts = await importFile(file, { duplicates: 'update' });
+    expect(counts).toMatchObject({ rows_created: 0, rows_updated: 1, rows_failed: 2 });
+    const { text } = await get(`/api/crm/imports/${counts.id}/failures`);
+    expect(text).toMatch(/^3,custom.tier is required,/m);
   });
 
   test('are not skipped when the earlier row of the file fails', async () => {

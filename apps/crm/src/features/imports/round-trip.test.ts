@@ -68,13 +68,13 @@ const exportedAndRead = async (kind: Kind, rowShape: Shape, record: object, colu
   const bytes = async function* () {
     for await (const chunk of body.chunks) yield Buffer.from(chunk);
   };
-  const rows: string[][] = [];
+  const rows: (readonly string[])[] = [];
   const format = { encoding: 'utf-8', delimiter: 'comma' } as const;
-  for await (const row of readRows(bytes(), format)) rows.push(row);
-  const [header = [], cells = [], ...rest] = rows;
+  for await (const { cells } of readRows(bytes(), format)) rows.push(cells);
+  const [header = [], row = [], ...rest] = rows;
   const assigned = assignColumns(rowShape, header);
   expect([assigned.ok, rest]).toEqual([true, []]);
-  return rowReader(rowShape, assigned.ok ? assigned.columns : [])(cells);
+  return rowReader(rowShape, assigned.ok ? assigned.columns : [])(row);
 };
 
 const withoutNull = (record: object): object =>

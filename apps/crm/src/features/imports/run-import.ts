@@ -8,7 +8,7 @@ import { callerOf } from '../../absent-callers/stored-principal.ts';
 import type { Database, TenantDb } from '../../database.ts';
 import { dryRun } from '../../records/savepoint.ts';
 import { assignColumns, type RowResult, rowReader } from './columns.ts';
-import { readRows, UnreadableFile } from './csv.ts';
+import { type CsvRow, readRows, UnreadableFile } from './csv.ts';
 import { hasEnded } from './import-status.ts';
 import type { ImportRow } from './imports.kind.ts';
 import {
@@ -70,17 +70,16 @@ interface CheckedRow {
 
 /** The rows of the file after the first `skip` ones, checked, in batches. */
 async function* batchesOf(
-  rows: AsyncIterable<string[]>,
+  rows: AsyncIterable<CsvRow>,
   skip: number,
   check: (cells: readonly string[]) => RowResult,
 ): AsyncGenerator<readonly CheckedRow[]> {
-  // Spreadsheets count from 1, and the first row is the header.
-  let number = 1;
+  let read = 0;
   let batch: CheckedRow[] = [];
   let characters = 0;
-  for await (const cells of rows) {
-    number += 1;
-    if (number - 2 < skip) continue;
+  for await (const { number, cells } of rows) {
+    read += 1;
+    if (read <= skip) continue;
     batch.push({ row_number: number, cells, result: check(cells) });
     characters += cells.reduce((sum, { length }) => sum + length, 0);
     if (batch.length % CHECKED_AT_ONCE === 0) await setImmediate();
@@ -124,9 +123,9 @@ class ImportRun {
     const { signal, stopping } = job;
     const { id } = this.#import;
     const rows = readRows(readChunks(this.#db, id), this.#import);
-    const { value: header = [] } = await rows.next();
-    const rowShape = await this.#target.rowShape(this.#db);
-    const assigned = assignColumns(rowShape, header, this.#import.mapping ?? {});
+    const { value: header } = await rows.next();
+    const rowShape = await this.#target.rowShape(this.#db, this.#import.duplicates);
+    const assigned = assignColumns(rowShape, header?.cells ?? [], this.#import.mapping ?? {});
     if (!assigned.ok) throw new UnreadableFile(`${assigned.message}.`);
     const check = rowReader(rowShape, assigned.columns);
     const batches = batchesOf(rows, this.#rowsRead, check);

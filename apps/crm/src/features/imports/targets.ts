@@ -7,7 +7,7 @@ import type { Kind, KindTypes } from '../../records/kind.ts';
 import { createRecords, type Records } from '../../records/records.ts';
 import { company } from '../companies/companies.kind.ts';
 import { contact } from '../contacts/contacts.kind.ts';
-import type { ImportableResource } from './imports.kind.ts';
+import type { ImportableResource, ImportRow } from './imports.kind.ts';
 
 const { sql, raw } = Prisma;
 
@@ -21,9 +21,9 @@ export interface RecordChange {
 export interface ImportTarget {
   /**
    * What a row of the file must be. A field that the tenant has declared is a field of its own, named like its
-   * column in exports: `custom.<key>`.
+   * column in exports: `custom.<key>`. Where rows may update records, it is optional, because they may lack it.
    */
-  rowShape(db: TenantDb): Promise<Shape>;
+  rowShape(db: TenantDb, duplicates: ImportRow['duplicates']): Promise<Shape>;
   /** The field by which a record is known to exist. */
   readonly duplicateField: string;
   /** The permissions to create and to update a record. */
@@ -59,12 +59,15 @@ const targetOf = <T extends KindTypes>(
   return {
     duplicateField,
 
-    async rowShape(db) {
+    async rowShape(db, duplicates) {
       if (!tenantFields || !prefix) return kind.create;
       const { [tenantFields.column]: _values, ...own } = kind.create.fields;
       const declared = (await tenantFields.declared(db)).map(
         ({ key, field, isRequired }) =>
-          [`${prefix}${key}`, isRequired ? field : optional(field)] as const,
+          [
+            `${prefix}${key}`,
+            isRequired && duplicates !== 'update' ? field : optional(field),
+          ] as const,
       );
       return shape({ ...own, ...Object.fromEntries(declared) });
     },

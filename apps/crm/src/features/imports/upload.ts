@@ -1,5 +1,5 @@
 import type { JobQueue } from '@tessera/background-work/jobs';
-import { mapOf, nullable, text, validate } from '@tessera/fields';
+import { shape, validate } from '@tessera/fields';
 import { HttpError, invalidField, validationFailed } from '@tessera/http-kit';
 import type { Database, TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
@@ -17,7 +17,13 @@ import {
   readHeader,
   UnreadableFile,
 } from './csv.ts';
-import type { ImportableResource, ImportRow, Imports, importKind } from './imports.kind.ts';
+import {
+  type ImportableResource,
+  type ImportRow,
+  type Imports,
+  type importKind,
+  mapping,
+} from './imports.kind.ts';
 import {
   CHUNK_BYTES,
   countWaitingFiles,
@@ -63,9 +69,9 @@ const readMapping = (json: string | undefined): Mapping | null => {
   } catch {
     throw invalidField('mapping', 'mapping must be a JSON object');
   }
-  const checked = validate(mapOf(nullable(text(100))), value, 'mapping');
+  const checked = validate(shape({ mapping }), { mapping: value });
   if (!checked.ok) throw validationFailed(checked.errors);
-  return checked.value;
+  return checked.value.mapping;
 };
 
 const requirePermissions = (
@@ -113,19 +119,20 @@ const inspect = async (
   db: TenantDb,
   start: Buffer,
   request: ImportRequest,
-  mapping: Mapping | null,
+  given: Mapping | null,
 ): Promise<CsvFormat & { readonly header: readonly string[] }> => {
   try {
     const encoding = request.encoding === 'auto' ? detectEncoding(start) : request.encoding;
     const { value: beginning = '' } = await decode([start], encoding).next();
     const delimiter = request.delimiter === 'auto' ? detectDelimiter(beginning) : request.delimiter;
     const header = readHeader(beginning, delimiter);
-    const rowShape = await importTargets[request.resource].rowShape(db);
-    const assigned = assignColumns(rowShape, header, mapping ?? {});
+    const rowShape = await importTargets[request.resource].rowShape(db, request.duplicates);
+    const assigned = assignColumns(rowShape, header, given ?? {});
     if (!assigned.ok) throw invalidField(assigned.field, assigned.message);
     return { encoding, delimiter, header };
   } catch (error) {
-    if (error instanceof UnreadableFile) throw invalidField('file', error.message);
+    // Messages of fields have no full stop.
+    if (error instanceof UnreadableFile) throw invalidField('file', error.message.slice(0, -1));
     throw error;
   }
 };
@@ -175,13 +182,14 @@ const storing =
   ): Promise<StoredUpload> => {
     const { resource, duplicates, dry_run, file_name } = request;
     requirePermissions(caller, importTargets[resource], duplicates);
-    const mapping = readMapping(request.mapping);
+    const given = readMapping(request.mapping);
     const db = database.forTenant(caller.tenantId);
     const chunks = chunksOf(content);
     const { value: first } = await chunks.next();
     if (!first) throw invalidField('file', 'file is empty');
-    const { encoding, delimiter, header } = await inspect(db, first, request, mapping);
-    const input = { resource, file_name, encoding, delimiter, mapping, duplicates, dry_run };
+    const { encoding, delimiter, header } = await inspect(db, first, request, given);
+    const format = { encoding, delimiter, mapping: given };
+    const input = { resource, file_name, duplicates, dry_run, ...format };
     const reserved = Math.min(request.announcedBytes ?? MAX_FILE_BYTES, MAX_FILE_BYTES);
     const payload = await database.transaction(caller.tenantId, async (tx) => {
       await requireRoom(tx, reserved);
