@@ -9,7 +9,7 @@ import { lockUntilEnd } from '../../records/transaction-lock.ts';
 import { requireContributor } from '../projects/projects.roles.ts';
 import { inVisibleProjects } from '../projects/projects.visibility.ts';
 import type { timeEntry } from './time-entries.kind.ts';
-import { isTooLong, minutesAfter } from './time-entries.times.ts';
+import { isTooLong, LAST_TIME, minutesAfter } from './time-entries.times.ts';
 
 const { sql } = Prisma;
 
@@ -63,8 +63,17 @@ const findVisibleTask = async (
 /** The end that an input gives; undefined if it gives none. */
 const endOf = ({ ended_at, minutes }: Times, start: Date): Date | null | undefined => {
   if (minutes === undefined) return ended_at;
-  if (ended_at === undefined) return minutesAfter(start, minutes);
-  throw invalidField('minutes', 'minutes and ended_at must not be given together');
+  if (ended_at !== undefined) {
+    throw invalidField('minutes', 'minutes and ended_at must not be given together');
+  }
+  const end = minutesAfter(start, minutes);
+  if (end.getTime() > LAST_TIME) {
+    throw invalidField(
+      'minutes',
+      'minutes must be so few that the entry ends before the year 10000',
+    );
+  }
+  return end;
 };
 
 /**

@@ -45,6 +45,7 @@ describe('An entry has a start and either minutes or an end', () => {
     ['an end at the start', { ended_at: at(8) }, 'ended_at'],
     ['an end after more than a year', { ended_at: '2027-03-03T08:01:00Z' }, 'ended_at'],
     ['an end after thousands of years', { ended_at: '9999-12-31T00:00:00Z' }, 'ended_at'],
+    ['an end after the year 9999', { started_at: '9999-12-31T23:00:00Z', minutes: 60 }, 'minutes'],
   ])('%s is refused', async (_, fields, field) => {
     const { status, body } = await post(path, { started_at: at(8), ...fields });
     expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);

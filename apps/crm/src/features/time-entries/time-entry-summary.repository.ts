@@ -45,6 +45,19 @@ const refuseTimeZone = (error: unknown): never => {
   throw invalidField('time_zone', 'time_zone is not known to the database');
 };
 
+/**
+ * The first moment of a day. Where clocks go back from one o'clock to midnight, there are two midnights, and PostgreSQL takes
+ * the second one: the first precedes it by as much as the clocks were put back in the hours before.
+ */
+const startOf = (day: Prisma.Sql, zone: string): Prisma.Sql => {
+  const localTime = (time: Prisma.Sql) => sql`((${time}) AT TIME ZONE ${zone}::text)`;
+  const midnight = localTime(sql`${day}::timestamp`);
+  const hours = sql`interval '3 hours'`;
+  const shift = sql`(${localTime(sql`${midnight} - ${hours}`)} - ${localTime(midnight)} + ${hours})`;
+  const earlier = sql`(${midnight} - ${shift})`;
+  return sql`CASE WHEN ${localTime(earlier)} = ${day}::timestamp THEN ${earlier} ELSE ${midnight} END`;
+};
+
 /** The sums of the entries that began between two days and are not running. Reads an index only. */
 export const summarize = async (
   db: TenantDb,
@@ -59,8 +72,8 @@ export const summarize = async (
     sql`tenant_id = ${db.tenantId}::uuid`,
     sql`deleted_at IS NULL`,
     sql`minutes IS NOT NULL`,
-    sql`started_at >= ${from}::date::timestamp AT TIME ZONE ${zone}::text`,
-    sql`started_at < (${to}::date + 1)::timestamp AT TIME ZONE ${zone}::text`,
+    sql`started_at >= ${startOf(sql`${from}::date`, zone)}`,
+    sql`started_at < ${startOf(sql`(${to}::date + 1)`, zone)}`,
     ...given.map(([column, value]) => sql`${raw(column)} = ${value}`),
     ...(condition ? [sql`(${condition})`] : []),
   ];
