@@ -260,7 +260,7 @@ export interface paths {
         put?: never;
         /**
          * Undo the merge of another contact into a contact
-         * @description The other contact is restored, and gets back its communication logs and tasks. What has been changed since the merge stays as it is.
+         * @description The other contact is restored, and gets back its communication logs and tasks. What has been changed since the merge stays as it is, and so does what another merged contact has given as well.
          */
         post: operations["unmergeContact"];
         delete?: never;
@@ -11396,7 +11396,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden2"];
             404: components["responses"]["NotFound"];
-            /** @description The other contact has more than 20,000 communication logs and tasks; contacts with fewer can be merged into it */
+            /** @description The other contact has more than 20,000 communication logs and tasks (contacts with fewer can be merged into it), or the contacts together have more tags, email addresses, phone numbers or addresses than one contact can have */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

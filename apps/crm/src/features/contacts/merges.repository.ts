@@ -19,7 +19,10 @@ export interface ContactMerge {
   readonly survivor_id: string;
   readonly merged_at: Date;
   readonly moved: MovedLinks;
-  /** What the survivor took: fields that were empty, and items that lists did not have. */
+  /**
+   * What the survivor took: fields that were empty, and items that lists did not have, or had only because of earlier
+   * merges.
+   */
   readonly taken: Readonly<Record<string, unknown>>;
 }
 
@@ -40,6 +43,16 @@ export const findMerge = async (
     WHERE tenant_id = ${db.tenantId}::uuid AND merged_id = ${mergedId}::uuid AND undone_at IS NULL`);
   return merge;
 };
+
+/** What a contact took in each merge that has not been undone. */
+export const takenInMerges = async (
+  db: TenantDb,
+  survivorId: string,
+): Promise<readonly Pick<ContactMerge, 'id' | 'taken'>[]> =>
+  db.query(sql`
+    SELECT id, taken FROM tenant_crm.contact_merges
+    WHERE tenant_id = ${db.tenantId}::uuid AND survivor_id = ${survivorId}::uuid AND undone_at IS NULL
+    ORDER BY merged_at, id`);
 
 export const insertMerge = async (
   db: TenantDb,

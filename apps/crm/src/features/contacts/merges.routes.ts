@@ -36,7 +36,7 @@ export const mergeRoutes = (merges: ContactMerges): RouteTable => ({
       'The contact takes over the communication logs and tasks of the other one, values for its empty fields, tags, email addresses, phone numbers and addresses. The other contact is deleted. `unmerge` undoes this within 30 days.',
     problems: {
       ...changeProblems,
-      409: 'The other contact has more than 20,000 communication logs and tasks; contacts with fewer can be merged into it',
+      409: 'The other contact has more than 20,000 communication logs and tasks (contacts with fewer can be merged into it), or the contacts together have more tags, email addresses, phone numbers or addresses than one contact can have',
     },
     handler: async ({ caller, params, body, req, reply }) => {
       const versions = acceptedVersions(req.get('If-Match'));
@@ -51,7 +51,7 @@ export const mergeRoutes = (merges: ContactMerges): RouteTable => ({
     body: MergedContact,
     summary: 'Undo the merge of another contact into a contact',
     description:
-      'The other contact is restored, and gets back its communication logs and tasks. What has been changed since the merge stays as it is.',
+      'The other contact is restored, and gets back its communication logs and tasks. What has been changed since the merge stays as it is, and so does what another merged contact has given as well.',
     problems: { ...changeProblems, 409: 'The merge is older than 30 days' },
     handler: async ({ caller, params, body, req, reply }) => {
       const versions = acceptedVersions(req.get('If-Match'));

@@ -21,12 +21,14 @@ const entriesWhere = (
 ): CustomValues =>
   Object.fromEntries(Object.entries(values).filter(([key, value]) => isWanted(key, value)));
 
+const textOf = (item: unknown): string => JSON.stringify(item);
+
 /** What identifies an item in its list. */
 const identities: Readonly<Record<ListName, (item: unknown) => string>> = {
   tags: (item) => `${item}`,
   emails: (item) => (item as Contact['emails'][number]).email,
   phones: (item) => (item as Contact['phones'][number]).phone,
-  addresses: (item) => JSON.stringify(item),
+  addresses: textOf,
 };
 
 /** The label of a primary address or number of the merged contact that the survivor keeps as a further one. */
@@ -45,21 +47,20 @@ const itemsOf = (name: ListName, survivor: Contact, merged: Contact): readonly u
   return merged[name];
 };
 
-/** The items that the survivor's list lacks and has room for, each once. */
+/** The items that the survivor's list lacks, each once. */
 const lackingItems = (name: ListName, survivor: Contact, merged: Contact): unknown[] => {
   const identity = identities[name];
   const known = new Set(survivor[name].map(identity));
-  const lacking = itemsOf(name, survivor, merged).filter((item) => {
+  return itemsOf(name, survivor, merged).filter((item) => {
     const isNew = !known.has(identity(item));
     known.add(identity(item));
     return isNew;
   });
-  return lacking.slice(0, lists[name] - survivor[name].length);
 };
 
 /**
  * What the survivor of a merge takes from the other contact: the values of fields that are empty, custom ones
- * included, and the items that its lists lack, as far as there is room.
+ * included, and the items that its lists lack.
  */
 export const takenBy = (survivor: Contact, merged: Contact): MergedColumns => {
   const values = fields
@@ -68,6 +69,75 @@ export const takenBy = (survivor: Contact, merged: Contact): MergedColumns => {
   const items = listNames.map((name) => [name, lackingItems(name, survivor, merged)]);
   const custom = entriesWhere(merged.custom, (key) => !Object.hasOwn(survivor.custom, key));
   return { ...Object.fromEntries([...values, ...items]), custom };
+};
+
+/** The lists that would have too many items with what a survivor takes, as the end of a sentence. */
+export const overfull = (survivor: Contact, taken: MergedColumns): readonly string[] =>
+  listNames
+    .filter((name) => survivor[name].length + (taken[name]?.length ?? 0) > lists[name])
+    .map((name) => `more than ${lists[name]} ${name}`);
+
+/**
+ * What the other contact has of what the survivor has only because of earlier merges: values that it would have given
+ * without them.
+ */
+export const givenAgain = (
+  survivor: Contact,
+  merged: Contact,
+  earlier: readonly MergedColumns[],
+): MergedColumns => {
+  const own = { ...survivor };
+  for (const taken of earlier) Object.assign(own, withoutTaken(own, taken));
+  const values = fields
+    .filter((name) => own[name] === null && survivor[name] !== null)
+    .filter((name) => survivor[name] === merged[name])
+    .map((name) => [name, survivor[name]]);
+  const items = listNames.map((name): [string, unknown[]] => {
+    const identity = identities[name];
+    const kept = new Set(own[name].map(identity));
+    const given = new Set(itemsOf(name, survivor, merged).map(identity));
+    const all: readonly unknown[] = survivor[name];
+    return [name, all.filter((item) => !kept.has(identity(item)) && given.has(identity(item)))];
+  });
+  const custom = entriesWhere(
+    survivor.custom,
+    (key, value) =>
+      !Object.hasOwn(own.custom, key) &&
+      Object.hasOwn(merged.custom, key) &&
+      merged.custom[key] === value,
+  );
+  return { ...Object.fromEntries([...values, ...items]), custom };
+};
+
+/** What two parts of a contact have together. */
+export const together = (one: MergedColumns, other: MergedColumns): MergedColumns => {
+  const items = listNames.map((name) => [name, [...(one[name] ?? []), ...(other[name] ?? [])]]);
+  return {
+    ...one,
+    ...other,
+    ...Object.fromEntries(items),
+    custom: { ...one.custom, ...other.custom },
+  };
+};
+
+/** The part of what was taken from one contact that no other one has given as well. */
+export const givenOnce = (
+  { custom = {}, ...taken }: MergedColumns,
+  others: readonly MergedColumns[],
+): MergedColumns => {
+  const entries = Object.entries(taken).flatMap(([name, value]): [string, unknown][] => {
+    const given = others.map((other) => other[name as keyof typeof taken]);
+    if (!Array.isArray(value)) return given.includes(value) ? [] : [[name, value]];
+    const items = new Set(given.flatMap((of) => (of as unknown[] | undefined) ?? []).map(textOf));
+    const all: readonly unknown[] = value;
+    return [[name, all.filter((item) => !items.has(textOf(item)))]];
+  });
+  const isGiven = (key: string, value: unknown): boolean =>
+    others.some((other) => Object.hasOwn(other.custom ?? {}, key) && other.custom?.[key] === value);
+  return {
+    ...Object.fromEntries(entries),
+    custom: entriesWhere(custom, (key, value) => !isGiven(key, value)),
+  };
 };
 
 /** The survivor's columns with what it takes. */
@@ -94,9 +164,9 @@ export const withoutTaken = (
       if (!Array.isArray(value)) {
         return survivor[name as (typeof fields)[number]] === value ? [[name, null]] : [];
       }
-      const items = new Set(value.map((item) => JSON.stringify(item)));
+      const items = new Set(value.map(textOf));
       const all: readonly unknown[] = survivor[name as ListName];
-      const kept = all.filter((item) => !items.has(JSON.stringify(item)));
+      const kept = all.filter((item) => !items.has(textOf(item)));
       return [[name, kept]];
     }),
   ),

@@ -18,8 +18,18 @@ import {
   type MovedLinks,
   markUndone,
   moveLinks,
+  takenInMerges,
 } from './merges.repository.ts';
-import { type MergedColumns, takenBy, withoutTaken, withTaken } from './merges.rules.ts';
+import {
+  givenAgain,
+  givenOnce,
+  type MergedColumns,
+  overfull,
+  takenBy,
+  together,
+  withoutTaken,
+  withTaken,
+} from './merges.rules.ts';
 
 type Contact = AnswerOf<typeof contact>;
 
@@ -34,8 +44,8 @@ const MAX_LINKS = 20_000;
 export interface ContactMerges {
   /**
    * Merges the contact `mergedId` into the contact `id` and returns the latter. 404 without the survivor, 422 on
-   * `contact_id` without the other one, 409 if too many records refer to the other one, 412 if the survivor has none of
-   * the `versions`.
+   * `contact_id` without the other one, 409 if too many records refer to the other one or lists would be too long, 412 if
+   * the survivor has none of the `versions`.
    */
   merge(
     caller: Caller,
@@ -45,7 +55,7 @@ export interface ContactMerges {
   ): Promise<Versioned<Contact>>;
   /**
    * Undoes a merge: restores the other contact and gives back its links, except for those that have been changed
-   * since. 422 on `contact_id` if it was not merged into this contact, 409 after 30 days.
+   * since. What another merged contact has given as well stays. 422 on `contact_id` if it was not merged into this contact, 409 after 30 days.
    */
   unmerge(
     caller: Caller,
@@ -120,8 +130,20 @@ export const createContactMerges = (
           const { company_id, ...rest } = takenBy(row, merged);
           // A deleted company can no longer be referred to.
           const isKept = company_id && (await isLiveCompany(db, company_id));
-          taken = isKept ? { ...rest, company_id } : rest;
-          return withTaken(row, taken);
+          const added: MergedColumns = isKept ? { ...rest, company_id } : rest;
+          const tooMany = overfull(row, added);
+          if (tooMany.length > 0) {
+            const message = `Together, the contacts have ${tooMany.join(' and ')}. Remove some from one of them first.`;
+            throw new HttpError(409, 'conflict', message);
+          }
+          const earlier = await takenInMerges(db, id);
+          const again = givenAgain(
+            row,
+            merged,
+            earlier.map((one) => one.taken as MergedColumns),
+          );
+          taken = together(added, again);
+          return withTaken(row, added);
         };
         const survivor = await contacts.act(
           caller,
@@ -158,8 +180,13 @@ export const createContactMerges = (
         if (Date.now() - merge.merged_at.getTime() > REVERSIBLE_MS) {
           throw new HttpError(409, 'conflict', 'The merge is older than 30 days.');
         }
+        const others = (await takenInMerges(db, id)).filter((one) => one.id !== merge.id);
+        const taken = givenOnce(
+          merge.taken as MergedColumns,
+          others.map((one) => one.taken as MergedColumns),
+        );
         const rule = ({ row }: { readonly row: Contact }): MergedColumns =>
-          withoutTaken(row, merge.taken as MergedColumns);
+          withoutTaken(row, taken);
         const survivor = await contacts.act(
           caller,
           id,

@@ -125,6 +125,19 @@ describe('Merging a contact into another one', () => {
   });
 });
 
+test('A merge is refused if the contacts together have more than a list can contain', async () => {
+  const tags = Array.from({ length: 49 }, (_none, n) => `tag ${n}`);
+  const emails = Array.from({ length: 20 }, (_none, n) => ({ label: 'work', email: `${n}@a.example` }));
+  const [id, other] = [await contact({ ...one, tags, emails }), await contact(two)];
+  const { body } = await merge(id, other).expect(409);
+  expect(body.message).toBe(
+    'Together, the contacts have more than 50 tags and more than 20 emails. Remove some from one of them first.',
+  );
+  await put(`${path}/${id}`, { tags: tags.slice(1), emails: emails.slice(2) }).expect(200);
+  const { data } = (await merge(id, other).expect(200)).body;
+  expect([data.tags.length, data.emails.length]).toEqual([50, 20]);
+});
+
 test('A merge is refused if it would move too many records, but not in the other direction', async () => {
   const [few, many] = [await contact(one), await contact(two)];
   await log(many);
@@ -338,6 +351,22 @@ describe('Undoing a merge', () => {
     await put(`${path}/${id}`, { custom: { level: 'silver' } }).expect(200);
     const { body } = await unmerge(id, other).expect(200);
     expect(body.data.custom).toEqual({ size: 'S', level: 'silver' });
+  });
+
+  test('leaves what another merged contact has given as well, until that is undone, too', async () => {
+    const field = { key: 'tier', label: 'Tier', type: 'text' };
+    await post('/api/crm/custom-fields', field).expect(201);
+    const custom = { tier: 'gold' };
+    const [id, other] = [await contact({ tags: ['own'] }), await contact({ ...two, custom })];
+    const third = await contact({ ...two, title: 'Lady', tags: ['lead', 'own'], custom });
+    const before = await show(id);
+    await merge(id, other).expect(200);
+    await merge(id, third).expect(200);
+    const { data } = (await unmerge(id, other).expect(200)).body;
+    expect(data).toMatchObject({ phone: '2', email: 'ada@b.example', title: null, custom });
+    expect(data).toMatchObject({ tags: ['own', 'lead'], phones: two.phones, emails: two.emails });
+    const { updated_at: _, ...own } = before;
+    expect((await unmerge(id, third).expect(200)).body.data).toMatchObject(own);
   });
 
   test('is possible for 30 days; restoring the merged contact is not', async () => {
