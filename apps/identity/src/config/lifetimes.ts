@@ -21,7 +21,7 @@ export const lifetimeVariables = {
   ),
   REFRESH_REUSE_GRACE_SECONDS: described(
     withDefault(int(0, 300), 0),
-    'Seconds after a renewal in which the previous token can be renewed once more, for example by another tab; 0 disables this.',
+    'Seconds after a renewal in which the previous token can be renewed again, for example by another tab; 0 disables this.',
   ),
   API_KEY_TTL: described(
     withDefault(seconds(days(365)), days(90)),

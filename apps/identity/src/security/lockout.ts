@@ -14,6 +14,9 @@ const MAX_LOCK = 86_400;
 /** Tables whose rows count wrong codes. */
 type Factor = 'two_factors' | 'pins';
 
+/** What the user enters. */
+const entered: Readonly<Record<Factor, string>> = { two_factors: 'codes', pins: 'PINs' };
+
 /** What a correct code writes into the row, in the transaction that it authorizes. */
 export const UNLOCKED = { failures: 0, lockedUntil: null } as const;
 
@@ -75,7 +78,7 @@ export class Lockout {
       name: `${this.#factor.replace('_', '-')}-failures`,
       limit: this.#policy.attempts,
       window: retryAfter,
-      message: 'Too many wrong codes. Try again later.',
+      message: `Too many wrong ${entered[this.#factor]}. Try again later.`,
     };
     return tooManyAttempts(limit, retryAfter);
   }

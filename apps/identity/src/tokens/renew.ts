@@ -7,7 +7,7 @@ export interface RenewalTimes {
   /** Lifetimes of renewed tokens by use. Tokens of other uses are not renewed (decision I4). */
   readonly login: number;
   readonly switch: number;
-  /** How long after its renewal a token can be renewed once more; 0: never. */
+  /** How long after its renewal a token can be renewed again; 0: never. */
   readonly grace: number;
 }
 

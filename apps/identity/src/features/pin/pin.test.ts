@@ -141,7 +141,10 @@ describe('PIN enabled: change', () => {
       expect([status, Object.keys(body.errors)]).toEqual([422, ['current_pin']]);
     }
     const refused = await change(bearer, PIN, NEXT);
-    expect(refused.status).toBe(429);
+    expect([refused.status, refused.body.message]).toEqual([
+      429,
+      'Too many wrong PINs. Try again later.',
+    ]);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
   });
 

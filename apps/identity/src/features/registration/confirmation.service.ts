@@ -95,17 +95,22 @@ export class ConfirmationService {
     }
     if (this.#isOwn(pending, opener)) {
       const claimant = { id: person.id, email };
-      await this.#using(pending, (tx) => this.#use.addresses.confirm(tx, claimant, origin));
+      const isDone = await this.#using(pending, (tx) =>
+        this.#use.addresses.confirm(tx, claimant, origin),
+      );
+      // A second click has come first.
+      if (!isDone && (await this.#find(token)).person.emailVerifiedAt === null) throw invalidLink();
       return;
     }
     const { password, confirmation = '', ...details } = given;
     const { firstName = person.firstName, lastName = person.lastName } = details;
     const owner = { email, firstName, lastName };
     const passwordHash = await this.#hashOf(owner, password, confirmation);
-    await this.#using(pending, async (tx) => {
+    const isDone = await this.#using(pending, async (tx) => {
       await this.#use.repository.changeDetails(tx, person.id, details);
       return this.#use.accounts.takeOver(tx, person, passwordHash, origin);
     });
+    if (!isDone) throw invalidLink();
   }
 
   /**
@@ -118,11 +123,12 @@ export class ConfirmationService {
     if (pending.person.emailVerifiedAt !== null) throw invalidLink();
     const { id } = pending.person;
     let outcome: 'deleted' | 'signed_out' = 'deleted';
-    await this.#using(pending, async (tx) => {
+    const isDone = await this.#using(pending, async (tx) => {
       const { isDeleted, events } = await this.#use.addresses.disown(tx, id, origin);
       outcome = isDeleted ? 'deleted' : 'signed_out';
       return events;
     });
+    if (!isDone) throw invalidLink();
     return outcome;
   }
 
@@ -137,16 +143,16 @@ export class ConfirmationService {
     return caller?.id === pending.person.id && caller.impersonatorId === null;
   }
 
-  async #using(
+  /** Whether the link could be used, and the work is done. */
+  #using(
     pending: PendingConfirmation,
     work: (tx: Transaction) => Promise<readonly NewEvent[]>,
-  ): Promise<void> {
-    const isDone = await this.#use.repository.use(pending, work).catch((error: unknown) => {
+  ): Promise<boolean> {
+    return this.#use.repository.use(pending, work).catch((error: unknown) => {
       // Another user has confirmed the address meanwhile.
       if (isAddressTaken(error)) return false;
       throw error;
     });
-    if (!isDone) throw invalidLink();
   }
 
   async #hashOf(

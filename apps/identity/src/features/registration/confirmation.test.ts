@@ -255,6 +255,12 @@ describe('the link that confirms an address', () => {
     expect(signIns.indexOf(200)).toBe(statuses.indexOf(200));
   });
 
+  test('confirms for each of ten concurrent requests of the browser that registered', async () => {
+    const { token, browser } = await register(address());
+    const answers = await Promise.all(Array.from({ length: 10 }, () => verify({ token }, browser)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+  });
+
   test('confirms, or deletes, but not both at the same time', async () => {
     const email = address();
     const { token, browser } = await register(email);

@@ -76,13 +76,11 @@ export const registrationRoutes = (dependencies: Dependencies): RouteTable => {
         );
         return reply(202, { success: true, message: 'The invitation is on its way.' });
       }
-      rejectFields(
-        registrationFields.filter((field) => body[field] === undefined),
-        (field) => `${field} is required`,
-      );
-      rejectFields(
-        body.role === undefined ? [] : ['role'],
-        () => 'role is not allowed: whoever registers becomes the owner',
+      const missing = registrationFields.filter((field) => body[field] === undefined);
+      rejectFields([...missing, ...(body.role === undefined ? [] : ['role'])], (field) =>
+        field === 'role'
+          ? 'role is not allowed: whoever registers becomes the owner'
+          : `${field} is required`,
       );
       const secret = setConfirmationCookie(cookie, req, res, dependencies.lifetime);
       const application = {

@@ -84,10 +84,14 @@ export class RolesInTransaction {
     return row && tenantRoleOf(row);
   }
 
-  /** Whether another role has this name. */
+  /** Whether another role has this name, in any case. */
   async isTaken(name: string, except?: string): Promise<boolean> {
     const other = await this.#tx.role.findFirst({
-      where: { name, tenantId: this.#tenantId, ...(except && { id: { not: except } }) },
+      where: {
+        name: { equals: name, mode: 'insensitive' },
+        tenantId: this.#tenantId,
+        ...(except && { id: { not: except } }),
+      },
     });
     return other !== null;
   }

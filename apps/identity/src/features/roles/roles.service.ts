@@ -98,7 +98,7 @@ export class RolesService {
     return this.#changing(caller, tenantId, async ({ roles, members, holder, tx }) => {
       const role = await this.#own(roles, id);
       const { name = role.name, description = role.description, policies = role.policies } = change;
-      await this.#requireFreeName(roles, name, id);
+      if (name !== role.name) await this.#requireFreeName(roles, name, id);
       const holders = await roles.holdersOf(id);
       requireWithinCallerRights(holder, role, holders);
       if (isSame(role, { name, description, policies })) return role;
@@ -144,7 +144,10 @@ export class RolesService {
     throw roleBuiltIn();
   }
 
-  /** Names are unique, also among built-in roles, because members are assigned roles by name. */
+  /**
+   * Names are unique, also among built-in roles, because members are assigned roles by name. Those that differ only in case
+   * would be mistaken for each other.
+   */
   async #requireFreeName(roles: RolesInTransaction, name: string, except?: string): Promise<void> {
     const isBuiltIn = Object.hasOwn(builtInRoles, name.toLowerCase());
     if (!isBuiltIn && !(await roles.isTaken(name, except))) return;

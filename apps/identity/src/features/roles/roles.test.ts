@@ -82,11 +82,12 @@ describe('a role', () => {
     const bearer = await owner();
     const { id } = (await post(bearer, { name: 'Editor' }).expect(201)).body.data;
     const other = (await post(bearer, { name: 'Author' }).expect(201)).body.data;
-    for (const name of ['Editor', 'owner', 'Owner']) {
+    for (const name of ['Editor', 'EDITOR', 'owner', 'Owner']) {
       const answer = await post(bearer, { name }).expect(422);
       expect(answer.body.errors).toEqual({ name: [`a role named "${name}" already exists`] });
     }
     await put(bearer, other.id, { name: 'Editor' }).expect(422);
+    await put(bearer, other.id, { name: 'AUTHOR' }).expect(200);
     await put(bearer, id, { name: 'Editor' }).expect(200);
     tenant = await identity.people.tenant();
     await post(await owner(), { name: 'Editor' }).expect(201);

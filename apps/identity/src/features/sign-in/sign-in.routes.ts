@@ -42,6 +42,7 @@ export const signInRoutes = (
         'email_verification_required',
         'password_change_required',
         'impersonation',
+        'scoped',
       ],
       limit: 'signOut',
       summary: 'Sign out',
