@@ -46,14 +46,10 @@ const refuseProto: Joi.CustomValidator = (value, { original, error, state }) =>
 const key = rawText(200);
 
 /** An object with arbitrary keys whose values are of one kind. */
-export const mapOf = <F extends Field>(
-  item: F,
-  max = 100,
-  names: Field<string, false> = key,
-): Field<Record<string, Out<F>>, false> =>
-  field(Joi.object().max(max).pattern(names.joi, item.joi).custom(refuseProto), {
+export const mapOf = <F extends Field>(item: F, max = 100): Field<Record<string, Out<F>>, false> =>
+  field(Joi.object().max(max).pattern(key.joi, item.joi).custom(refuseProto), {
     type: 'object',
-    propertyNames: names.json,
+    propertyNames: key.json,
     additionalProperties: item.json,
     maxProperties: max,
   });

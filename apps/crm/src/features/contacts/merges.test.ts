@@ -127,7 +127,10 @@ describe('Merging a contact into another one', () => {
 
 test('A merge is refused if the contacts together have more than a list can contain', async () => {
   const tags = Array.from({ length: 49 }, (_none, n) => `tag ${n}`);
-  const emails = Array.from({ length: 20 }, (_none, n) => ({ label: 'work', email: `${n}@a.example` }));
+  const emails = Array.from({ length: 20 }, (_none, n) => ({
+    label: 'work',
+    email: `${n}@a.example`,
+  }));
   const [id, other] = [await contact({ ...one, tags, emails }), await contact(two)];
   const { body } = await merge(id, other).expect(409);
   expect(body.message).toBe(

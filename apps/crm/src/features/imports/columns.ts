@@ -14,7 +14,10 @@ export const IGNORED_COLUMNS: ReadonlySet<string> = new Set([
   ...FAILURE_COLUMNS,
 ]);
 
-/** For each column of the file the field that it sets, or null. */
+/** A column without a header, as spreadsheets export empty columns. Its cells must be empty. */
+const UNNAMED = '';
+
+/** For each column of the file the field that it sets, null if it is ignored, or `UNNAMED`. */
 export type Columns = readonly (string | null)[];
 
 /** The columns, or what is wrong with the header and its mapping. */
@@ -45,9 +48,9 @@ export const assignColumns = (
   mapping: Mapping = {},
 ): ColumnsResult => {
   const names = header.map((name) => name.trim());
-  if (names.every((name) => name === '')) return refused('file', 'file has no header row');
-  // Spreadsheets export empty columns without a header.
-  const twice = repeated(names.filter((name) => name !== ''));
+  if (names.every((name) => name === UNNAMED)) return refused('file', 'file has no header row');
+  const named = names.filter((name) => name !== UNNAMED);
+  const twice = repeated(named);
   if (twice.length > 0) return refused('file', `file has the column ${quoted(twice)} twice`);
   const missing = Object.keys(mapping).filter((name) => !names.includes(name));
   if (missing.length > 0) return refused('mapping', `file has no column ${quoted(missing)}`);
@@ -57,7 +60,7 @@ export const assignColumns = (
   if (unknown.length > 0) {
     return refused('mapping', `there is no field ${quoted(unknown as string[])}`);
   }
-  const unassigned = names.filter(
+  const unassigned = named.filter(
     (name) => !Object.hasOwn(mapping, name) && !isField(name) && !IGNORED_COLUMNS.has(name),
   );
   if (unassigned.length > 0) {
@@ -68,9 +71,9 @@ export const assignColumns = (
   }
   const columns = names.map((name) => {
     if (Object.hasOwn(mapping, name)) return mapping[name] ?? null;
-    return isField(name) ? name : null;
+    return isField(name) || name === UNNAMED ? name : null;
   });
-  const both = repeated(columns);
+  const both = repeated(columns.filter((name) => name !== UNNAMED));
   if (both.length > 0) return refused('mapping', `several columns are mapped to ${quoted(both)}`);
   const lacking = Object.keys(input.fields).filter(
     (name) => isRequired(input.fields[name]) && !columns.includes(name),
@@ -138,6 +141,8 @@ export const rowReader = (
       const errors = [`the row has ${cells.length} cells, and the header has ${columns.length}`];
       return { ok: false, errors };
     }
+    const unnamed = cells.findIndex((cell, index) => cell !== '' && columns[index] === UNNAMED);
+    if (unnamed !== -1) return { ok: false, errors: [`column ${unnamed + 1} has no header`] };
     const values: Record<string, unknown> = {};
     for (const [index, cell] of cells.entries()) {
       const read = cell === '' ? undefined : readers[index];

@@ -28,9 +28,9 @@ export type ImportableResource = (typeof importableResources)[number];
 /** What happens to a row whose record exists already, by e-mail address or domain. */
 export const duplicateRules = ['skip', 'update', 'create'] as const;
 
-/** CSV header -> field; null ignores the column. A column can lack a header. */
+/** CSV header -> field; null ignores the column. */
 export const mapping = described(
-  nullable(mapOf(nullable(text(100)), 100, rawText(200, 0))),
+  nullable(mapOf(nullable(text(100)))),
   'The field of each column by its header; null ignores the column. Columns that are missing here are assigned by their names.',
   { 'E-mail': 'email', Comment: null },
 );

@@ -207,7 +207,6 @@ test.each([
     'mapping.email',
     /must be a string/,
   ],
-  ['a column without a header', 'first_name,\nAda,1\n', {}, 'file', /the column ""/],
   [
     'another encoding',
     Buffer.from('first_name\nJos\xe9\n', 'latin1'),
@@ -229,10 +228,11 @@ test('Columns are mapped by their headers, and null ignores one', async () => {
   ]);
 });
 
-test('Columns without a header, as spreadsheets export them, can be ignored', async () => {
-  const file = 'first_name,,\nAda,x,\n';
-  const { id, ...counts } = await importFile(file, { mapping: '{"":null}' });
-  expect(counts).toMatchObject({ rows_created: 1, mapping: { '': null } });
+test('Columns without a header, as spreadsheets export them, must be empty', async () => {
+  const { id, ...counts } = await importFile('first_name,,\nAda,,\nEve,,x\n');
+  expect(counts).toMatchObject({ rows_created: 1, rows_failed: 1 });
+  const { text } = await get(`/api/crm/imports/${id}/failures`).expect(200);
+  expect(text).toMatch(/^3,column 3 has no header,Eve,,x/m);
 });
 
 test('Rows can end with CRLF, LF and CR in one file', async () => {
