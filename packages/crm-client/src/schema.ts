@@ -6148,7 +6148,7 @@ export interface components {
             /** @enum {unknown} */
             delimiter: "comma" | "semicolon" | "tab";
             /**
-             * @description The field of each column by its header; null ignores the column. Columns that are missing here are assigned by their names.
+             * @description The field of each column by its header; null ignores the column. Columns that are missing here are assigned by their names; columns without a header must be empty.
              * @example {
              *       "E-mail": "email",
              *       "Comment": null

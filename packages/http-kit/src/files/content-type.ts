@@ -11,7 +11,7 @@ const DECLARABLE: ReadonlySet<string> = new Set([
   'text/vcard',
 ]);
 
-/** Formats other than plain text whose files can begin like texts. */
+/** Formats that are recognised even if the beginning of a file is text. */
 const TEXTUAL: ReadonlySet<string> = new Set([
   'application/eps',
   'application/pdf',

@@ -54,6 +54,12 @@ export const takenInMerges = async (
     WHERE tenant_id = ${db.tenantId}::uuid AND survivor_id = ${survivorId}::uuid AND undone_at IS NULL
     ORDER BY merged_at, id`);
 
+export const saveTaken = async (db: TenantDb, id: string, taken: object): Promise<void> => {
+  await db.query(sql`
+    UPDATE tenant_crm.contact_merges SET taken = ${JSON.stringify(taken)}::jsonb
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`);
+};
+
 export const insertMerge = async (
   db: TenantDb,
   {

@@ -71,17 +71,17 @@ export const takenBy = (survivor: Contact, merged: Contact): MergedColumns => {
   return { ...Object.fromEntries([...values, ...items]), custom };
 };
 
-/** The lists that would have too many items with what a survivor takes, as the end of a sentence. */
-export const overfull = (survivor: Contact, taken: MergedColumns): readonly string[] =>
+/** The lists that would be too long with what a survivor takes, and the number of items that each can have. */
+export const tooLongLists = (
+  survivor: Contact,
+  taken: MergedColumns,
+): readonly (readonly [ListName, number])[] =>
   listNames
     .filter((name) => survivor[name].length + (taken[name]?.length ?? 0) > lists[name])
-    .map((name) => `more than ${lists[name]} ${name}`);
+    .map((name) => [name, lists[name]]);
 
-/**
- * What the other contact has of what the survivor has only because of earlier merges: values that it would have given
- * without them.
- */
-export const givenAgain = (
+/** The values of the survivor that it took in earlier merges, and that the other contact has, too. */
+export const sharedWithEarlier = (
   survivor: Contact,
   merged: Contact,
   earlier: readonly MergedColumns[],
@@ -120,8 +120,8 @@ export const together = (one: MergedColumns, other: MergedColumns): MergedColumn
   };
 };
 
-/** The part of what was taken from one contact that no other one has given as well. */
-export const givenOnce = (
+/** What was taken from one contact, without what others have given, too. */
+export const withoutShared = (
   { custom = {}, ...taken }: MergedColumns,
   others: readonly MergedColumns[],
 ): MergedColumns => {

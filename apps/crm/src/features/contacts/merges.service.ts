@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { HttpError, invalidField } from '@tessera/http-kit';
 import type { Database, TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
@@ -18,15 +19,16 @@ import {
   type MovedLinks,
   markUndone,
   moveLinks,
+  saveTaken,
   takenInMerges,
 } from './merges.repository.ts';
 import {
-  givenAgain,
-  givenOnce,
   type MergedColumns,
-  overfull,
+  sharedWithEarlier,
   takenBy,
   together,
+  tooLongLists,
+  withoutShared,
   withoutTaken,
   withTaken,
 } from './merges.rules.ts';
@@ -55,7 +57,8 @@ export interface ContactMerges {
   ): Promise<Versioned<Contact>>;
   /**
    * Undoes a merge: restores the other contact and gives back its links, except for those that have been changed
-   * since. What another merged contact has given as well stays. 422 on `contact_id` if it was not merged into this contact, 409 after 30 days.
+   * since. What another merged contact has given as well stays. 422 on `contact_id` if it was not merged into this
+   * contact, 409 after 30 days.
    */
   unmerge(
     caller: Caller,
@@ -64,6 +67,35 @@ export interface ContactMerges {
     versions?: readonly number[],
   ): Promise<Versioned<Contact>>;
 }
+
+/**
+ * What a contact gives to the survivor: what is `added`, and what the survivor has already, but only from contacts that were
+ * merged earlier (`shared`). 409 if a list would be too long.
+ */
+const take = async (
+  db: TenantDb,
+  survivor: Contact,
+  merged: Contact,
+): Promise<{ readonly added: MergedColumns; readonly shared: MergedColumns }> => {
+  const { company_id, ...rest } = takenBy(survivor, merged);
+  // A deleted company can no longer be referred to.
+  const isKept = company_id && (await isLiveCompany(db, company_id));
+  const added: MergedColumns = isKept ? { ...rest, company_id } : rest;
+  const tooLong = tooLongLists(survivor, added);
+  if (tooLong.length > 0) {
+    const lists = tooLong.map(([name, max]) => `more than ${max} ${name}`).join(' and ');
+    const message = `Together, the contacts have ${lists}. Remove some from one of them first.`;
+    throw new HttpError(409, 'conflict', message);
+  }
+  const earlier = await takenInMerges(db, survivor.id);
+  for (const { id, taken } of earlier) {
+    // The survivor has lost these since, and has them from this contact now.
+    const kept = withoutShared(taken as MergedColumns, [added]);
+    if (!isDeepStrictEqual(kept, taken)) await saveTaken(db, id, kept);
+  }
+  const given = earlier.map(({ taken }) => taken as MergedColumns);
+  return { added, shared: sharedWithEarlier(survivor, merged, given) };
+};
 
 /** `maxLinks` is the number of records that one merge can move. */
 export const createContactMerges = (
@@ -127,22 +159,8 @@ export const createContactMerges = (
         }
         let taken: MergedColumns = {};
         const rule = async ({ row }: { readonly row: Contact }): Promise<MergedColumns> => {
-          const { company_id, ...rest } = takenBy(row, merged);
-          // A deleted company can no longer be referred to.
-          const isKept = company_id && (await isLiveCompany(db, company_id));
-          const added: MergedColumns = isKept ? { ...rest, company_id } : rest;
-          const tooMany = overfull(row, added);
-          if (tooMany.length > 0) {
-            const message = `Together, the contacts have ${tooMany.join(' and ')}. Remove some from one of them first.`;
-            throw new HttpError(409, 'conflict', message);
-          }
-          const earlier = await takenInMerges(db, id);
-          const again = givenAgain(
-            row,
-            merged,
-            earlier.map((one) => one.taken as MergedColumns),
-          );
-          taken = together(added, again);
+          const { added, shared } = await take(db, row, merged);
+          taken = together(added, shared);
           return withTaken(row, added);
         };
         const survivor = await contacts.act(
@@ -181,7 +199,7 @@ export const createContactMerges = (
           throw new HttpError(409, 'conflict', 'The merge is older than 30 days.');
         }
         const others = (await takenInMerges(db, id)).filter((one) => one.id !== merge.id);
-        const taken = givenOnce(
+        const taken = withoutShared(
           merge.taken as MergedColumns,
           others.map((one) => one.taken as MergedColumns),
         );

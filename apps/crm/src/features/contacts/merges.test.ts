@@ -372,6 +372,16 @@ describe('Undoing a merge', () => {
     expect((await unmerge(id, third).expect(200)).body.data).toMatchObject(own);
   });
 
+  test('removes what was removed after an earlier merge and came back with this one', async () => {
+    const [id, other] = [await contact({}), await contact({ title: 'Lady', tags: ['lead'] })];
+    const third = await contact({ title: 'Lady', tags: ['lead'] });
+    await merge(id, other).expect(200);
+    await put(`${path}/${id}`, { title: null, tags: [] }).expect(200);
+    expect((await merge(id, third).expect(200)).body.data).toMatchObject({ tags: ['lead'] });
+    const { data } = (await unmerge(id, third).expect(200)).body;
+    expect(data).toMatchObject({ title: null, tags: [] });
+  });
+
   test('is possible for 30 days; restoring the merged contact is not', async () => {
     const [id, other] = [await contact(one), await contact(two)];
     await merge(id, other).expect(200);

@@ -1,6 +1,6 @@
 import { type Field, type Shape, textValue, validate } from '@tessera/fields';
 
-/** CSV header -> field; null ignores the column. */
+/** What the sender has mapped; see `mapping` of an import. */
 export type Mapping = Readonly<Record<string, string | null>>;
 
 /** The columns that precede those of the file where its failed rows are downloaded. */
@@ -141,7 +141,9 @@ export const rowReader = (
       const errors = [`the row has ${cells.length} cells, and the header has ${columns.length}`];
       return { ok: false, errors };
     }
-    const unnamed = cells.findIndex((cell, index) => cell !== '' && columns[index] === UNNAMED);
+    const unnamed = cells.findIndex(
+      (cell, index) => cell.trim() !== '' && columns[index] === UNNAMED,
+    );
     if (unnamed !== -1) return { ok: false, errors: [`column ${unnamed + 1} has no header`] };
     const values: Record<string, unknown> = {};
     for (const [index, cell] of cells.entries()) {

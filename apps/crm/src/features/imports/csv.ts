@@ -33,7 +33,8 @@ export const detectEncoding = (start: Buffer): Encoding => {
 
 /** The delimiter that the header row contains most often; a comma if there is none. */
 export const detectDelimiter = (header: string): Delimiter => {
-  const unquoted = header.replace(/"[^"]*"/g, '').split(/\r\n|\n|\r/, 1)[0] ?? '';
+  const lines = header.replace(/"[^"]*"/g, '').split(/[\r\n]+/);
+  const unquoted = lines.find((line) => line !== '') ?? '';
   const count = (delimiter: Delimiter): number => unquoted.split(delimiters[delimiter]).length;
   const names = Object.keys(delimiters) as Delimiter[];
   return names.reduce((best, next) => (count(next) > count(best) ? next : best));

@@ -31,7 +31,7 @@ export const duplicateRules = ['skip', 'update', 'create'] as const;
 /** CSV header -> field; null ignores the column. */
 export const mapping = described(
   nullable(mapOf(nullable(text(100)))),
-  'The field of each column by its header; null ignores the column. Columns that are missing here are assigned by their names.',
+  'The field of each column by its header; null ignores the column. Columns that are missing here are assigned by their names; columns without a header must be empty.',
   { 'E-mail': 'email', Comment: null },
 );
 

@@ -229,7 +229,7 @@ test('Columns are mapped by their headers, and null ignores one', async () => {
 });
 
 test('Columns without a header, as spreadsheets export them, must be empty', async () => {
-  const { id, ...counts } = await importFile('first_name,,\nAda,,\nEve,,x\n');
+  const { id, ...counts } = await importFile('first_name,,\nAda,, \nEve,,x\n');
   expect(counts).toMatchObject({ rows_created: 1, rows_failed: 1 });
   const { text } = await get(`/api/crm/imports/${id}/failures`).expect(200);
   expect(text).toMatch(/^3,column 3 has no header,Eve,,x/m);

@@ -109,6 +109,13 @@ export const saveRows = async (
   const values = rows.map(duplicateValue).filter((value) => value !== undefined);
   const ids = values.length > 0 ? await target.findExisting(db, values) : new Map<string, string>();
 
+  // Rows that may update records are valid without them.
+  const required = duplicates === 'update' ? await target.requiredOfNew(db) : [];
+  const failures: FailedRow[] = [];
+  const fail = ({ row_number, cells }: ValidRow, errors: readonly string[]): void => {
+    failures.push({ row_number, cells, errors });
+  };
+
   const creates: ValidRow[] = [];
   const possibleDuplicates: PossibleDuplicate[] = [];
   const pending = new Set<string>();
@@ -117,7 +124,13 @@ export const saveRows = async (
     const value = duplicateValue(row);
     const isKnown =
       value !== undefined && (ids.has(value) || pending.has(value) || dryRunValues?.has(value));
-    if (!isKnown) {
+    const missing = isKnown ? [] : required.filter((name) => row.input[name] === undefined);
+    if (missing.length > 0) {
+      fail(
+        row,
+        missing.map((name) => `${name} is required`),
+      );
+    } else if (!isKnown) {
       creates.push(row);
       if (value !== undefined) pending.add(value);
     } else if (duplicates === 'update' || !(ids.has(value) || dryRunValues?.has(value))) {
@@ -127,10 +140,6 @@ export const saveRows = async (
     }
   }
 
-  const failures: FailedRow[] = [];
-  const fail = ({ row_number, cells }: ValidRow, errors: readonly string[]): void => {
-    failures.push({ row_number, cells, errors });
-  };
   let created = 0;
   const create: Work<ValidRow> = (some) =>
     attempt(db, async () => {

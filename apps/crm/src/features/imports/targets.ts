@@ -24,6 +24,8 @@ export interface ImportTarget {
    * column in exports: `custom.<key>`. Where rows may update records, it is optional, because they may lack it.
    */
   rowShape(db: TenantDb, duplicates: ImportRow['duplicates']): Promise<Shape>;
+  /** The columns of declared fields that a new record requires. */
+  requiredOfNew(db: TenantDb): Promise<readonly string[]>;
   /** The field by which a record is known to exist. */
   readonly duplicateField: string;
   /** The permissions to create and to update a record. */
@@ -70,6 +72,12 @@ const targetOf = <T extends KindTypes>(
           ] as const,
       );
       return shape({ ...own, ...Object.fromEntries(declared) });
+    },
+
+    async requiredOfNew(db) {
+      if (!tenantFields || !prefix) return [];
+      const required = (await tenantFields.declared(db)).filter(({ isRequired }) => isRequired);
+      return required.map(({ key }) => `${prefix}${key}`);
     },
 
     permissions: { create: `${resource}.create`, update: `${resource}.update` },

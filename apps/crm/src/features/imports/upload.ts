@@ -22,7 +22,7 @@ import {
   type ImportRow,
   type Imports,
   type importKind,
-  mapping,
+  mapping as mappingField,
 } from './imports.kind.ts';
 import {
   CHUNK_BYTES,
@@ -69,7 +69,7 @@ const readMapping = (json: string | undefined): Mapping | null => {
   } catch {
     throw invalidField('mapping', 'mapping must be a JSON object');
   }
-  const checked = validate(shape({ mapping }), { mapping: value });
+  const checked = validate(shape({ mapping: mappingField }), { mapping: value });
   if (!checked.ok) throw validationFailed(checked.errors);
   return checked.value.mapping;
 };
@@ -119,7 +119,7 @@ const inspect = async (
   db: TenantDb,
   start: Buffer,
   request: ImportRequest,
-  given: Mapping | null,
+  mapping: Mapping | null,
 ): Promise<CsvFormat & { readonly header: readonly string[] }> => {
   try {
     const encoding = request.encoding === 'auto' ? detectEncoding(start) : request.encoding;
@@ -127,12 +127,14 @@ const inspect = async (
     const delimiter = request.delimiter === 'auto' ? detectDelimiter(beginning) : request.delimiter;
     const header = readHeader(beginning, delimiter);
     const rowShape = await importTargets[request.resource].rowShape(db, request.duplicates);
-    const assigned = assignColumns(rowShape, header, given ?? {});
+    const assigned = assignColumns(rowShape, header, mapping ?? {});
     if (!assigned.ok) throw invalidField(assigned.field, assigned.message);
     return { encoding, delimiter, header };
   } catch (error) {
-    // Messages of fields have no full stop.
-    if (error instanceof UnreadableFile) throw invalidField('file', error.message.slice(0, -1));
+    // The message of a field has no full stop, and that of an import has one.
+    if (error instanceof UnreadableFile) {
+      throw invalidField('file', error.message.replace(/\.$/, ''));
+    }
     throw error;
   }
 };
@@ -182,14 +184,13 @@ const storing =
   ): Promise<StoredUpload> => {
     const { resource, duplicates, dry_run, file_name } = request;
     requirePermissions(caller, importTargets[resource], duplicates);
-    const given = readMapping(request.mapping);
+    const mapping = readMapping(request.mapping);
     const db = database.forTenant(caller.tenantId);
     const chunks = chunksOf(content);
     const { value: first } = await chunks.next();
     if (!first) throw invalidField('file', 'file is empty');
-    const { encoding, delimiter, header } = await inspect(db, first, request, given);
-    const format = { encoding, delimiter, mapping: given };
-    const input = { resource, file_name, duplicates, dry_run, ...format };
+    const { encoding, delimiter, header } = await inspect(db, first, request, mapping);
+    const input = { resource, file_name, encoding, delimiter, mapping, duplicates, dry_run };
     const reserved = Math.min(request.announcedBytes ?? MAX_FILE_BYTES, MAX_FILE_BYTES);
     const payload = await database.transaction(caller.tenantId, async (tx) => {
       await requireRoom(tx, reserved);

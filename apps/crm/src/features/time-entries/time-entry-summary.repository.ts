@@ -47,7 +47,8 @@ const refuseTimeZone = (error: unknown): never => {
 
 /**
  * The first moment of a day. Where clocks go back from one o'clock to midnight, there are two midnights, and PostgreSQL takes
- * the second one: the first precedes it by as much as the clocks were put back in the hours before.
+ * the second one: the first precedes it by as much as the clocks were put back in the hours before. (No zone has put them back
+ * by more than three.) Where that time is not midnight, the clocks were changed at another time, or put forward.
  */
 const startOf = (day: Prisma.Sql, zone: string): Prisma.Sql => {
   const localTime = (time: Prisma.Sql) => sql`((${time}) AT TIME ZONE ${zone}::text)`;
