@@ -85,13 +85,14 @@ const outside = (output, outsiders) => ({
 });
 
 /**
- * JavaScript in ASCII. V8 keeps the text of a module with any other character as two bytes for each character; esbuild
- * escapes those in strings, and leaves comments, regular expressions and tagged templates as they are.
+ * JavaScript in ASCII. V8 stores the text of a module with any other character in two bytes for each character. esbuild
+ * escapes these characters in strings, and leaves comments, regular expressions and tagged templates as they are.
  */
 const inAscii = (code) => {
-  // Its value would change.
-  if (/String\.raw`[^`]*[^\0-\x7f`]/.test(code))
-    throw new Error('String.raw with characters outside of ASCII.');
+  // An escape would change the value of the first, and a backslash before it the meaning of the second.
+  if (/String\.raw`[^`]*[^\0-\x7f`]|(?<!\\)(?:\\\\)*\\[^\0-\x7f]/.test(code)) {
+    throw new Error('String.raw or a backslash with a character outside of ASCII.');
+  }
   return code.replace(
     /[^\0-\x7f]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,

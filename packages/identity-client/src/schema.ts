@@ -121,7 +121,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sign out */
+        /**
+         * Sign out
+         * @description Ends the session of the token. With a token of a third-party application, only the tokens of that authorization are revoked, and with an impersonation token only that token.
+         */
         post: operations["logout"];
         delete?: never;
         options?: never;

@@ -115,10 +115,11 @@ const requireFirstParty = (caller: UserCaller, { clients }: RouteEntry): void =>
 
 /**
  * 403 if the scopes of a person's token do not allow the route. No scope names the routes that need no
- * permission, such as those of one's own profile: they are allowed only if they admit `scoped`.
+ * permission, such as those of one's own profile: they are allowed only if they admit `scoped` or `any_scope`.
  */
 const requireScope = ({ type, scopes }: UserCaller, route: RouteEntry): void => {
   if (type !== 'user' || scopes === undefined) return;
+  if (route.allowRestrictions?.includes('any_scope')) return;
   const isNamed = permissionsOf(route).length > 0 || route.allowRestrictions?.includes('scoped');
   if (isNamed && opensApi(scopes)) return;
   throw new HttpError(403, 'insufficient_scope', "The token's scopes do not allow this.", {

@@ -29,12 +29,13 @@ export type { Caller };
 
 /**
  * Declares a route of identity. During impersonation only routes that admit `impersonation` can be used. A
- * person's token with scopes can use routes without a permission only if they admit `scoped`.
+ * person's token with scopes can use routes without a permission only if they admit `scoped`, and one whose scopes are for
+ * signing in only, such as `openid`, only if they admit `any_scope`.
  */
 export const route = routesFor<
   Caller,
   IdentityPermission,
-  Restriction | 'impersonation' | 'scoped'
+  Restriction | 'impersonation' | 'scoped' | 'any_scope'
 >();
 
 const isSuccess = oneOf(true);

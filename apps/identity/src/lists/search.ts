@@ -1,3 +1,10 @@
-/** A term that is found anywhere in a text, whatever its case. Prisma hands `%`, `_` and `\` to LIKE as they are. */
+/** Prisma hands `%`, `_` and `\` to LIKE as they are. */
+const escaped = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
+
+/** A term that is found anywhere in a text, whatever its case. */
 export const containsText = (term: string) =>
-  ({ contains: term.replace(/[\\%_]/g, '\\$&'), mode: 'insensitive' }) as const;
+  ({ contains: escaped(term), mode: 'insensitive' }) as const;
+
+/** A text that is the same, whatever its case. */
+export const equalsText = (text: string) =>
+  ({ equals: escaped(text), mode: 'insensitive' }) as const;

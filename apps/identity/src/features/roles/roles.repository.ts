@@ -3,7 +3,7 @@ import { requireTenant } from '../../access/tenants.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { readPage } from '../../lists/paging.ts';
-import { containsText } from '../../lists/search.ts';
+import { containsText, equalsText } from '../../lists/search.ts';
 import { policiesOf } from '../members/member.ts';
 import { roleRelations, type TenantRole, tenantRoleOf } from './role.ts';
 
@@ -88,7 +88,7 @@ export class RolesInTransaction {
   async isTaken(name: string, except?: string): Promise<boolean> {
     const other = await this.#tx.role.findFirst({
       where: {
-        name: { equals: name, mode: 'insensitive' },
+        name: equalsText(name),
         tenantId: this.#tenantId,
         ...(except && { id: { not: except } }),
       },

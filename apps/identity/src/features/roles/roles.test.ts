@@ -89,6 +89,10 @@ describe('a role', () => {
     await put(bearer, other.id, { name: 'Editor' }).expect(422);
     await put(bearer, other.id, { name: 'AUTHOR' }).expect(200);
     await put(bearer, id, { name: 'Editor' }).expect(200);
+    for (const name of ['a_b', 'axb', 'a%', '%', 'x\\y', 'xy', 'x\\']) {
+      await post(bearer, { name }).expect(201);
+      await post(bearer, { name: name.toUpperCase() }).expect(422);
+    }
     tenant = await identity.people.tenant();
     await post(await owner(), { name: 'Editor' }).expect(201);
   });

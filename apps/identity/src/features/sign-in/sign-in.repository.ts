@@ -172,7 +172,7 @@ export class SignInRepository {
 
   /**
    * Ends the session of a token. With an impersonation token only that token is revoked, and with a token of a
-   * third-party client only that client's tokens.
+   * third-party client only those of its grant.
    */
   async signOut(caller: UserCaller, actor: Actor): Promise<void> {
     await this.#database.$transaction(async (tx) => {
@@ -184,9 +184,10 @@ export class SignInRepository {
 
   async #revoke(tx: Transaction, caller: UserCaller): Promise<NewEvent[]> {
     const { id: userId, tokenId, sessionId, clientKind } = caller;
-    const grantId = clientKind === 'third_party' && (await this.#grantOf(tx, tokenId));
+    const isThirdParty = clientKind === 'third_party';
+    const grantId = isThirdParty && (await this.#grantOf(tx, tokenId));
     if (grantId) return revokeGrant(tx, grantId, 'logout');
-    return sessionId === null || caller.impersonatorId !== null
+    return sessionId === null || caller.impersonatorId !== null || isThirdParty
       ? [await revokeToken(tx, { tokenId, userId }, 'logout')]
       : [await endSession(tx, { sessionId, userId }, 'logout')];
   }

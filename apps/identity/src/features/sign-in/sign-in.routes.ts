@@ -42,10 +42,12 @@ export const signInRoutes = (
         'email_verification_required',
         'password_change_required',
         'impersonation',
-        'scoped',
+        'any_scope',
       ],
       limit: 'signOut',
       summary: 'Sign out',
+      description:
+        'Ends the session of the token. With a token of a third-party application, only the tokens of that authorization are revoked, and with an impersonation token only that token.',
       responses: { 200: done },
       async handler({ caller, req, res, reply }) {
         const user = userOf(caller);

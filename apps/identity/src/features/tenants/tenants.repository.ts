@@ -3,6 +3,7 @@ import { type Actor, note } from '../../activity/activity.ts';
 import { advisoryLocks, type Database, type Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { readPage } from '../../lists/paging.ts';
+import { containsText } from '../../lists/search.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import {
   type DeploymentsRepository,
@@ -35,15 +36,11 @@ export interface NewTenant {
 
 const noTenant = () => notFound('The tenant');
 
-/** Prisma does not escape `%`, `_` and `\` for LIKE. */
-const containsLiterally = (term: string) =>
-  ({ contains: term.replace(/[\\%_]/g, '\\$&'), mode: 'insensitive' }) as const;
-
 const matching = ({ search, status }: TenantQuery): Prisma.TenantWhereInput => ({
   ...(status && { status }),
   ...(search !== undefined && {
     AND: search.split(/\s+/).map((word) => ({
-      OR: [{ name: containsLiterally(word) }, { slug: containsLiterally(word) }],
+      OR: [{ name: containsText(word) }, { slug: containsText(word) }],
     })),
   }),
 });

@@ -178,18 +178,22 @@ describe('a third-party client', () => {
     expect((await put('/api/profile', access_token, { first_name: 'Eve' })).status).toBe(403);
   });
 
-  test('can sign out, which ends its own tokens and not the session', async () => {
-    const crm = await thirdParty('identity.members.list');
-    const session = await flow.signIn(await people.user());
-    const scope = 'openid identity.members.list';
-    const tokens = await flow.tokens(crm, session, { scope });
-    const signOut = () =>
-      identity.http.post('/api/auth/logout').set('authorization', `Bearer ${tokens.access_token}`);
-    expect((await signOut()).status).toBe(200);
-    expect((await signOut()).status).toBe(401);
-    expect((await flow.refresh(crm, tokens.refresh_token)).body.error).toBe('invalid_grant');
-    expect((await flow.tokens(crm, session, { scope })).scope).toBe(scope);
-  });
+  test.each(['openid offline_access identity.members.list', 'openid offline_access'])(
+    'can sign out, which ends its own tokens and not the session: %s',
+    async (scope) => {
+      const crm = await thirdParty('identity.members.list');
+      const session = await flow.signIn(await people.user());
+      const tokens = await flow.tokens(crm, session, { scope });
+      const signOut = () =>
+        identity.http
+          .post('/api/auth/logout')
+          .set('authorization', `Bearer ${tokens.access_token}`);
+      expect((await signOut()).status).toBe(200);
+      expect((await signOut()).status).toBe(401);
+      expect((await flow.refresh(crm, tokens.refresh_token)).body.error).toBe('invalid_grant');
+      expect((await flow.tokens(crm, session, { scope })).scope).toBe(scope);
+    },
+  );
 
   test('of an administrator has none of their permissions', async () => {
     const tenant = await people.tenant();
