@@ -21,7 +21,9 @@ const entriesWhere = (
 ): CustomValues =>
   Object.fromEntries(Object.entries(values).filter(([key, value]) => isWanted(key, value)));
 
-const textOf = (item: unknown): string => JSON.stringify(item);
+/** An item as text that is the same if its members are in the order in which PostgreSQL returns them. */
+const textOf = (item: unknown): string =>
+  JSON.stringify(item, typeof item === 'object' ? Object.keys(item ?? {}).sort() : undefined);
 
 /** What identifies an item in its list. */
 const identities: Readonly<Record<ListName, (item: unknown) => string>> = {

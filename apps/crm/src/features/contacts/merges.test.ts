@@ -373,13 +373,16 @@ describe('Undoing a merge', () => {
   });
 
   test('removes what was removed after an earlier merge and came back with this one', async () => {
-    const [id, other] = [await contact({}), await contact({ title: 'Lady', tags: ['lead'] })];
-    const third = await contact({ title: 'Lady', tags: ['lead'] });
+    const given = { title: 'Lady', tags: ['lead'], email: 'ada@b.example' };
+    const id = await contact({ email: 'ada@a.example' });
+    const [other, third] = [await contact(given), await contact(given)];
     await merge(id, other).expect(200);
-    await put(`${path}/${id}`, { title: null, tags: [] }).expect(200);
-    expect((await merge(id, third).expect(200)).body.data).toMatchObject({ tags: ['lead'] });
+    await put(`${path}/${id}`, { title: null, tags: [], emails: [] }).expect(200);
+    const { body } = await merge(id, third).expect(200);
+    const emails = [{ label: 'merged', email: given.email }];
+    expect(body.data).toMatchObject({ title: 'Lady', tags: ['lead'], emails });
     const { data } = (await unmerge(id, third).expect(200)).body;
-    expect(data).toMatchObject({ title: null, tags: [] });
+    expect(data).toMatchObject({ title: null, tags: [], emails: [] });
   });
 
   test('is possible for 30 days; restoring the merged contact is not', async () => {
