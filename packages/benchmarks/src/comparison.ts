@@ -1,8 +1,16 @@
-import { type Load, median, type Target } from './load/plan.ts';
+import { type Load, median, type Plan, type Target } from './load/plan.ts';
+import type { Options } from './options.ts';
 import { type Bench, type Result, requireResponses } from './scenario.ts';
 
 /** Number of concurrent requests. */
 export const CONNECTIONS = 32;
+/**
+ * How long a measurement lasts: the seconds of the options, at most `seconds`. A smoke run sends a request on each connection,
+ * however long that takes.
+ */
+export const extentOf = (options: Options, seconds: number): Pick<Plan, 'seconds' | 'amount'> =>
+  options.smoke ? { amount: CONNECTIONS } : { seconds: Math.min(options.seconds, seconds) };
+
 /** Enough rounds for noise of the machine to affect both sides alike. */
 const ROUND_SECONDS = 2;
 const WARM_UP_SECONDS = 2;
@@ -71,16 +79,15 @@ export const compare = async (
     (who: string, { request, cpu }: MeasuredProcess, seconds: number): Side =>
     async () => {
       const before = await cpu();
-      const measured = await load.ask<Load>({ ...request, connections: CONNECTIONS, seconds });
+      const extent = extentOf(options, seconds);
+      const plan: Plan = { ...request, ...extent, connections: CONNECTIONS };
+      const measured = await load.ask<Load>(plan);
       requireResponses(who, measured);
       return { ...measured, cpu: (1000 * ((await cpu()) - before)) / responsesIn(measured) };
     };
   const rounds = Math.max(1, Math.round(options.seconds / ROUND_SECONDS));
   const sides = (seconds: number) =>
-    [
-      side(what, subject, Math.min(options.seconds, seconds)),
-      side(`the floor of ${what}`, floor, Math.min(options.seconds, seconds)),
-    ] as const;
+    [side(what, subject, seconds), side(`the floor of ${what}`, floor, seconds)] as const;
   await alternate(1, ...sides(WARM_UP_SECONDS));
   const { ratio, ...loads } = await alternate(rounds, ...sides(ROUND_SECONDS));
   return { what, ...loads, ratio, target: { text: `≥ ${target}`, isMet: ratio >= target } };

@@ -1,5 +1,5 @@
-import { bearerVariants, CONNECTIONS } from '../comparison.ts';
-import { type Load, median } from '../load/plan.ts';
+import { bearerVariants, CONNECTIONS, extentOf } from '../comparison.ts';
+import { type Load, median, type Plan } from '../load/plan.ts';
 import { type Result, requireResponses, type Scenario } from '../scenario.ts';
 
 const STARTS = 3;
@@ -37,8 +37,8 @@ export const memory: Scenario = {
     };
     const results: Result[] = [];
     for (const service of ['identity', 'crm'] as const) {
-      const seconds = Math.min(options.seconds, WORK_SECONDS);
-      const plan = { url: work[service], variants, connections: CONNECTIONS, seconds };
+      const extent = extentOf(options, WORK_SECONDS);
+      const plan: Plan = { url: work[service], variants, connections: CONNECTIONS, ...extent };
       requireResponses(`the work of ${service}`, await load.ask<Load>(plan));
       const loaded = await system.memory(service);
       results.push({

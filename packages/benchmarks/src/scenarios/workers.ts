@@ -1,6 +1,6 @@
 import { freePort } from '@tessera/local-stack';
-import { alternate, bearerVariants, CONNECTIONS, responsesIn } from '../comparison.ts';
-import type { Load } from '../load/plan.ts';
+import { alternate, bearerVariants, CONNECTIONS, extentOf, responsesIn } from '../comparison.ts';
+import type { Load, Plan } from '../load/plan.ts';
 import { requireResponses, type Scenario } from '../scenario.ts';
 import { metricAt } from '../system.ts';
 
@@ -26,9 +26,10 @@ export const severalWorkers: Scenario = {
       const variants = bearerVariants(tokens);
       const side = (of: string, origin: string, cpu: () => Promise<number>) => async () => {
         const before = await cpu();
-        const seconds = Math.min(options.seconds, ROUND_SECONDS);
         const url = `${origin}/api/user`;
-        const measured = await load.ask<Load>({ url, variants, connections: CONNECTIONS, seconds });
+        const extent = extentOf(options, ROUND_SECONDS);
+        const plan: Plan = { url, variants, connections: CONNECTIONS, ...extent };
+        const measured = await load.ask<Load>(plan);
         requireResponses(of, measured);
         return { ...measured, cpu: (1000 * ((await cpu()) - before)) / responsesIn(measured) };
       };
