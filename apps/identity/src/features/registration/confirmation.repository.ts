@@ -32,16 +32,22 @@ export class ConfirmationRepository {
    * The account that a link belongs to; null if the link is unknown, expired, or used without having confirmed
    * anything.
    */
-  async find(token: string): Promise<PendingConfirmation | null> {
-    const found = await findOneTimeToken(this.#database, 'email_verification', token);
-    if (!found?.userId) return null;
-    const { tokenHash, userId, email } = found;
-    const person = await this.#database.user.findFirst({
-      where: { id: userId, email, isActive: true },
-      include: { registration: true },
-    });
-    if (!person || (found.usedAt !== null && person.emailVerifiedAt === null)) return null;
-    return { tokenHash, email, person, registration: person.registration };
+  find(token: string): Promise<PendingConfirmation | null> {
+    // From one snapshot: a confirmation between two reads would show an unconfirmed account without its registration.
+    return this.#database.$transaction(
+      async (tx) => {
+        const found = await findOneTimeToken(tx, 'email_verification', token);
+        if (!found?.userId) return null;
+        const { tokenHash, userId, email } = found;
+        const person = await tx.user.findFirst({
+          where: { id: userId, email, isActive: true },
+          include: { registration: true },
+        });
+        if (!person || (found.usedAt !== null && person.emailVerifiedAt === null)) return null;
+        return { tokenHash, email, person, registration: person.registration };
+      },
+      { isolationLevel: 'RepeatableRead' },
+    );
   }
 
   /** Whether this is the cookie value of the browser that registered. */
