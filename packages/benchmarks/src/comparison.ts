@@ -70,25 +70,38 @@ export interface Comparison {
 export const responsesIn = ({ statuses }: Load): number =>
   Object.values(statuses).reduce((sum, count) => sum + count, 0);
 
+/** Measures the load of a process, with the CPU time that it uses, for at most `seconds`. */
+export const sideOf =
+  (
+    { options, load }: Pick<Bench, 'options' | 'load'>,
+    what: string,
+    { request, cpu }: MeasuredProcess,
+    seconds: number = ROUND_SECONDS,
+  ): Side =>
+  async () => {
+    const before = await cpu();
+    const extent = extentOf(options, seconds);
+    const plan: Plan = { ...request, ...extent, connections: CONNECTIONS };
+    const measured = await load.ask<Load>(plan);
+    requireResponses(what, measured);
+    return { ...measured, cpu: (1000 * ((await cpu()) - before)) / responsesIn(measured) };
+  };
+
+/** The number of rounds that fill the seconds of the options. */
+export const roundsOf = ({ seconds }: Options): number =>
+  Math.max(1, Math.round(seconds / ROUND_SECONDS));
+
 /** Compares a request with that of its floor under the same load. */
 export const compare = async (
-  { options, load }: Bench,
+  bench: Bench,
   { what, subject, floor, target }: Comparison,
 ): Promise<Result> => {
-  const side =
-    (who: string, { request, cpu }: MeasuredProcess, seconds: number): Side =>
-    async () => {
-      const before = await cpu();
-      const extent = extentOf(options, seconds);
-      const plan: Plan = { ...request, ...extent, connections: CONNECTIONS };
-      const measured = await load.ask<Load>(plan);
-      requireResponses(who, measured);
-      return { ...measured, cpu: (1000 * ((await cpu()) - before)) / responsesIn(measured) };
-    };
-  const rounds = Math.max(1, Math.round(options.seconds / ROUND_SECONDS));
-  const sides = (seconds: number) =>
-    [side(what, subject, seconds), side(`the floor of ${what}`, floor, seconds)] as const;
+  const sides = (seconds?: number) =>
+    [
+      sideOf(bench, what, subject, seconds),
+      sideOf(bench, `the floor of ${what}`, floor, seconds),
+    ] as const;
   await alternate(1, ...sides(WARM_UP_SECONDS));
-  const { ratio, ...loads } = await alternate(rounds, ...sides(ROUND_SECONDS));
+  const { ratio, ...loads } = await alternate(roundsOf(bench.options), ...sides());
   return { what, ...loads, ratio, target: { text: `≥ ${target}`, isMet: ratio >= target } };
 };

@@ -16,7 +16,7 @@ export {
 } from './compose.ts';
 export type { Field, Fields, JsonSchema, OptionalField, Out, OutOf, Shape } from './field.ts';
 export { languageTag } from './languages.ts';
-export { date, time, timeZone } from './times.ts';
+export { date, isTimeInRange, time, timeZone } from './times.ts';
 export { url } from './url.ts';
 export {
   type FieldErrors,

@@ -34,8 +34,10 @@ const momentOf = (text: string): Date | undefined => {
   return new Date(Math.floor(moment.getTime() / MINUTE_MS) * MINUTE_MS + MINUTE_MS);
 };
 
-/** Whether the year has four digits in UTC: `0001-01-01T00:00:00+10:00` is in the year 0. */
-const isInRange = (moment: Date): boolean =>
+/**
+ * Whether a moment can be a value of `time`: its year has four digits in UTC. `0001-01-01T00:00:00+10:00` is in the year 0.
+ */
+export const isTimeInRange = (moment: Date): boolean =>
   moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999;
 
 /**
@@ -46,7 +48,7 @@ export const time = (): Field<Date, false> =>
   field(
     string((value, { error }) => {
       const moment = value.length <= 100 ? momentOf(value) : undefined;
-      return moment && isInRange(moment) ? moment : error('time.invalid');
+      return moment && isTimeInRange(moment) ? moment : error('time.invalid');
     }),
     { type: 'string', format: 'date-time', maxLength: 100 },
   );

@@ -50,15 +50,17 @@ type Row = Readonly<Record<string, unknown>>;
 const isScalar = (value: unknown): boolean =>
   typeof value !== 'object' || value === null || value instanceof Date;
 
-/** The member of a record; `custom.tier` is `tier` in `custom`, unless that is a member itself. */
-const memberOf = (row: Row, name: string): unknown => {
-  if (Object.hasOwn(row, name)) return row[name];
+/** Reads a member of records; `custom.tier` is `tier` in `custom`, unless that is a member itself. */
+const memberReader = (name: string): ((row: Row) => unknown) => {
   const [outer = '', ...rest] = name.split('.');
-  const object = row[outer];
-  if (rest.length === 0 || typeof object !== 'object' || object === null) return undefined;
   const inner = rest.join('.');
-  // What every object inherits, such as `constructor`, is not a value of the record.
-  return Object.hasOwn(object, inner) ? (object as Row)[inner] : undefined;
+  return (row) => {
+    if (Object.hasOwn(row, name)) return row[name];
+    const object = row[outer];
+    if (rest.length === 0 || typeof object !== 'object' || object === null) return undefined;
+    // What every object inherits, such as `constructor`, is not a value of the record.
+    return Object.hasOwn(object, inner) ? (object as Row)[inner] : undefined;
+  };
 };
 
 /** What spreadsheets evaluate, also after an apostrophe that an export may have put before it. */
@@ -97,8 +99,9 @@ async function* csv(header: readonly string[], batches: Batches<readonly unknown
 }
 
 async function* cells(columns: readonly string[], batches: Batches<object>) {
+  const readers = columns.map(memberReader);
   for await (const rows of batches) {
-    yield rows.map((row) => columns.map((name) => memberOf(row as Row, name)));
+    yield rows.map((row) => readers.map((read) => read(row as Row)));
   }
 }
 

@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { type Cause, recordChanges } from '../../records/record-changes.ts';
+import type { MergedColumns } from './merges.rules.ts';
 
 const { sql, raw, join } = Prisma;
 
@@ -23,7 +24,7 @@ export interface ContactMerge {
    * What the survivor took: fields that were empty, and items that lists did not have, or had only because of earlier
    * merges.
    */
-  readonly taken: Readonly<Record<string, unknown>>;
+  readonly taken: MergedColumns;
 }
 
 /** Locks contacts in the order of their ids, so that concurrent merges cannot block each other. */
@@ -54,7 +55,8 @@ export const takenInMerges = async (
     WHERE tenant_id = ${db.tenantId}::uuid AND survivor_id = ${survivorId}::uuid AND undone_at IS NULL
     ORDER BY merged_at, id`);
 
-export const saveTaken = async (db: TenantDb, id: string, taken: object): Promise<void> => {
+/** Replaces what was taken in a merge. */
+export const saveTaken = async (db: TenantDb, id: string, taken: MergedColumns): Promise<void> => {
   await db.query(sql`
     UPDATE tenant_crm.contact_merges SET taken = ${JSON.stringify(taken)}::jsonb
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`);
@@ -71,7 +73,7 @@ export const insertMerge = async (
     readonly survivorId: string;
     readonly mergedId: string;
     readonly moved: MovedLinks;
-    readonly taken: object;
+    readonly taken: MergedColumns;
   },
 ): Promise<void> => {
   await db.query(sql`

@@ -69,14 +69,14 @@ export interface ContactMerges {
 }
 
 /**
- * What a contact gives to the survivor: what is `added`, and what the survivor has already, but only from contacts that were
- * merged earlier (`shared`). 409 if a list would be too long.
+ * What a survivor takes from a contact. `added` is what it lacks; `taken` also contains what it has already, but only from
+ * contacts that were merged earlier. 409 if a list would be too long.
  */
 const take = async (
   db: TenantDb,
   survivor: Contact,
   merged: Contact,
-): Promise<{ readonly added: MergedColumns; readonly shared: MergedColumns }> => {
+): Promise<{ readonly added: MergedColumns; readonly taken: MergedColumns }> => {
   const { company_id, ...rest } = takenBy(survivor, merged);
   // A deleted company can no longer be referred to.
   const isKept = company_id && (await isLiveCompany(db, company_id));
@@ -90,11 +90,11 @@ const take = async (
   const earlier = await takenInMerges(db, survivor.id);
   for (const { id, taken } of earlier) {
     // The survivor has lost these since, and has them from this contact now.
-    const kept = withoutShared(taken as MergedColumns, [added]);
+    const kept = withoutShared(taken, [added]);
     if (!isDeepStrictEqual(kept, taken)) await saveTaken(db, id, kept);
   }
-  const given = earlier.map(({ taken }) => taken as MergedColumns);
-  return { added, shared: sharedWithEarlier(survivor, merged, given) };
+  const given = earlier.map(({ taken }) => taken);
+  return { added, taken: together(added, sharedWithEarlier(survivor, merged, given)) };
 };
 
 /** `maxLinks` is the number of records that one merge can move. */
@@ -159,9 +159,9 @@ export const createContactMerges = (
         }
         let taken: MergedColumns = {};
         const rule = async ({ row }: { readonly row: Contact }): Promise<MergedColumns> => {
-          const { added, shared } = await take(db, row, merged);
-          taken = together(added, shared);
-          return withTaken(row, added);
+          const found = await take(db, row, merged);
+          taken = found.taken;
+          return withTaken(row, found.added);
         };
         const survivor = await contacts.act(
           caller,
@@ -200,8 +200,8 @@ export const createContactMerges = (
         }
         const others = (await takenInMerges(db, id)).filter((one) => one.id !== merge.id);
         const taken = withoutShared(
-          merge.taken as MergedColumns,
-          others.map((one) => one.taken as MergedColumns),
+          merge.taken,
+          others.map((one) => one.taken),
         );
         const rule = ({ row }: { readonly row: Contact }): MergedColumns =>
           withoutTaken(row, taken);

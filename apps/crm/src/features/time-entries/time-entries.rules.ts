@@ -1,3 +1,4 @@
+import { isTimeInRange } from '@tessera/fields';
 import { HttpError, invalidField } from '@tessera/http-kit';
 import { requireUser } from '@tessera/resource-server';
 import type { TenantDb } from '../../database.ts';
@@ -9,7 +10,7 @@ import { lockUntilEnd } from '../../records/transaction-lock.ts';
 import { requireContributor } from '../projects/projects.roles.ts';
 import { inVisibleProjects } from '../projects/projects.visibility.ts';
 import type { timeEntry } from './time-entries.kind.ts';
-import { isTooLong, LAST_TIME, minutesAfter } from './time-entries.times.ts';
+import { isTooLong, minutesAfter } from './time-entries.times.ts';
 
 const { sql } = Prisma;
 
@@ -67,7 +68,7 @@ const endOf = ({ ended_at, minutes }: Times, start: Date): Date | null | undefin
     throw invalidField('minutes', 'minutes and ended_at must not be given together');
   }
   const end = minutesAfter(start, minutes);
-  if (end.getTime() > LAST_TIME) {
+  if (!isTimeInRange(end)) {
     throw invalidField(
       'minutes',
       'minutes must be so few that the entry ends before the year 10000',

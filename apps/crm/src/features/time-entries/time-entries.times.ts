@@ -1,8 +1,5 @@
 const MINUTE_MS = 60_000;
 
-/** The last time that has a text according to RFC 3339, in milliseconds since 1970. */
-export const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
-
 /** A year; the longest that an entry may be. */
 export const MAX_MINUTES = 527_040;
 

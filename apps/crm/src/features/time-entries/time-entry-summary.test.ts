@@ -48,25 +48,26 @@ test('Days begin and end in the given time zone', async () => {
   expect(utc.data).toMatchObject([{ day: '2026-03-01' }, { day: '2026-03-31' }]);
 });
 
+const ofDay = async (day: string, zone: string) =>
+  (await summary(`from=${day}&to=${day}&group_by=day&time_zone=${zone}`)).data;
+
 test('A day with two midnights begins with the first', async () => {
   // Clocks went back from 1:00 to 0:00.
   await entry('2026-11-01T03:59:00Z', 1);
   await entry('2026-11-01T04:00:00Z', 2);
   await entry('2026-11-01T05:30:00Z', 4);
-  const on = async (day: string) =>
-    (await summary(`from=${day}&to=${day}&group_by=day&time_zone=America/Havana`)).data;
-  expect(await on('2026-10-31')).toMatchObject([{ day: '2026-10-31', minutes: 1 }]);
-  expect(await on('2026-11-01')).toMatchObject([{ day: '2026-11-01', minutes: 6 }]);
+  const zone = 'America/Havana';
+  expect(await ofDay('2026-10-31', zone)).toMatchObject([{ day: '2026-10-31', minutes: 1 }]);
+  expect(await ofDay('2026-11-01', zone)).toMatchObject([{ day: '2026-11-01', minutes: 6 }]);
 });
 
 test('A day without a midnight begins with its first hour', async () => {
   // Clocks went forward from 0:00 to 1:00.
   await entry('2026-03-28T21:59:00Z', 1);
   await entry('2026-03-28T22:00:00Z', 2);
-  const on = async (day: string) =>
-    (await summary(`from=${day}&to=${day}&group_by=day&time_zone=Asia/Beirut`)).data;
-  expect(await on('2026-03-28')).toMatchObject([{ day: '2026-03-28', minutes: 1 }]);
-  expect(await on('2026-03-29')).toMatchObject([{ day: '2026-03-29', minutes: 2 }]);
+  const zone = 'Asia/Beirut';
+  expect(await ofDay('2026-03-28', zone)).toMatchObject([{ day: '2026-03-28', minutes: 1 }]);
+  expect(await ofDay('2026-03-29', zone)).toMatchObject([{ day: '2026-03-29', minutes: 2 }]);
 });
 
 test("Without time_entries.export, a summary covers only the caller's own entries, whatever user is requested", async () => {
