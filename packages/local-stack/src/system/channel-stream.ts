@@ -9,8 +9,9 @@ const messagesIn = (events: string) =>
   });
 
 /**
- * Follows a channel as a browser does: it connects again after each end, with the id of the last event. `texts` are
- * those of the messages that arrived, in their order.
+ * Follows a channel as a browser does: it connects again after each end, with the id of the last event. Messages
+ * sent before `state.lastId` is set, with the event `ready`, may not arrive. `texts` are those of the messages that
+ * arrived, in their order.
  */
 export const follow = (channel: string, token: string) => {
   const texts: string[] = [];

@@ -73,7 +73,7 @@ test('During a rolling restart of all replicas no request is lost, and streams c
   const channel = await createChannel(token);
   const stream = follow(channel, token);
   following = stream;
-  await until(() => stream.state.connections === 1);
+  await until(() => stream.state.lastId !== '');
   const post = (path: string, body: unknown) => call('POST', path, { token, body });
   const messages = repeat((n) => post(`${channel}/messages`, { body: `${n}` }));
   const others = [
