@@ -57,6 +57,9 @@ const statusOf = async (path: string, method = 'GET'): Promise<number | undefine
 /** Lacks the address, and counts. */
 const askForPassword = () => statusOf('/api/auth/password/forgot', 'POST');
 
+/** How many requests for a new password the limit has allowed. */
+let allowedCount = 0;
+
 const workersOf = (operation: string): Set<number | undefined> =>
   new Set(
     lines()
@@ -79,9 +82,10 @@ test('both workers answer, share their limits, and report their metrics in one p
   const limited = await Promise.all(Array.from({ length: LIMIT + 20 }, askForPassword));
   const allowed = limited.filter((status) => status !== 429);
   expect(new Set(allowed)).toEqual(new Set([422]));
-  expect(allowed.length).toBeLessThanOrEqual(LIMIT);
+  allowedCount = allowed.length;
+  expect(allowedCount).toBeLessThanOrEqual(LIMIT);
   // Hits that one worker has in reserve are not available to the other one.
-  expect(allowed.length).toBeGreaterThanOrEqual(0.95 * LIMIT);
+  expect(allowedCount).toBeGreaterThanOrEqual(0.95 * LIMIT);
 
   const memory = await metric('process_resident_memory_bytes');
   expect([...memory.keys()].sort()).toEqual(['worker="1"', 'worker="2"', 'worker="primary"']);
@@ -111,8 +115,11 @@ test('a worker that is killed is replaced, while the other one answers', async (
   expect(atOnce).toEqual(Array(10).fill(200));
   const replaced = await metric('workers_replaced');
   expect(replaced).toEqual(new Map([['worker="primary"', 1]]));
-  // The counters are not those of the worker.
-  expect(await askForPassword()).toBe(429);
+  // The counters are not those of the worker; the other one may still have hits in reserve.
+  const last = await Promise.all(Array.from({ length: 0.1 * LIMIT }, askForPassword));
+  expect(last).toContain(429);
+  allowedCount += last.filter((status) => status !== 429).length;
+  expect(allowedCount).toBeLessThanOrEqual(LIMIT);
 });
 
 test('SIGTERM lets both workers complete their requests, and the exit code is 0', async () => {

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import {
   freezePostgres,
   type Postgres,
@@ -50,6 +51,21 @@ test('A slow statement continues while the server still responds', async () => {
   open(10_000);
   const { rows } = await pool.query("SELECT 'done' AS result FROM pg_sleep(1)");
   expect(rows).toEqual([{ result: 'done' }]);
+  expect(stalled).toEqual([]);
+});
+
+test('A slow statement continues although the event loop was blocked longer than the server may take to answer', async () => {
+  let blocked = 0;
+  const block = () => {
+    const end = performance.now() + 1000;
+    while (performance.now() < end);
+    blocked += 1;
+  };
+  const stream = () => new Socket().once('connect', block);
+  open(300, { connectionString: postgres.url('postgres'), stream });
+  const { rows } = await pool.query("SELECT 'done' AS result FROM pg_sleep(3)");
+  expect(rows).toEqual([{ result: 'done' }]);
+  expect(blocked).toBeGreaterThan(0);
   expect(stalled).toEqual([]);
 });
 

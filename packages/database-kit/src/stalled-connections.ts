@@ -20,21 +20,40 @@ const hasNotReachedServer = (error: unknown): boolean => {
   return syscall === 'getaddrinfo' || code === 'EMFILE' || code === 'ENFILE';
 };
 
+const TICK_MS = 100;
+
+/**
+ * The result of a promise; rejects if it takes longer than `ms`. Time in which the event loop is blocked does not count:
+ * the answer may have arrived, but could not be read.
+ */
+const withTimeout = async <T>(promise: Promise<T>, ms: number): Promise<T> => {
+  const tickMs = Math.min(TICK_MS, ms);
+  let timer: NodeJS.Timeout | undefined;
+  const expired = new Promise<never>((_, reject) => {
+    let left = ms;
+    // However long the event loop was blocked, the timer fires once.
+    timer = setInterval(() => {
+      left -= tickMs;
+      if (left <= 0) reject(new Error(`The database has not answered within ${ms} ms.`));
+    }, tickMs);
+  });
+  try {
+    return await Promise.race([promise, expired]);
+  } finally {
+    clearInterval(timer);
+  }
+};
+
 /**
  * Whether a new connection answers `SELECT 1`. An error from the server, such as too many connections, is an answer.
  * A probe that did not reach the server says nothing about established connections, so the server counts as responding.
  */
 const isResponding = async (config: pg.ClientConfig, timeoutMs: number): Promise<boolean> => {
-  const client = new pg.Client({
-    ...config,
-    application_name: 'liveness check',
-    connectionTimeoutMillis: timeoutMs,
-    query_timeout: timeoutMs,
-  });
+  const client = new pg.Client({ ...config, application_name: 'liveness check' });
   client.on('error', () => {}); // The pending call reports it.
   try {
-    await client.connect();
-    await client.query('SELECT 1');
+    await withTimeout(client.connect(), timeoutMs);
+    await withTimeout(client.query('SELECT 1'), timeoutMs);
     return true;
   } catch (error) {
     return error instanceof pg.DatabaseError || hasNotReachedServer(error);
