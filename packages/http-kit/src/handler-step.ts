@@ -128,6 +128,7 @@ export const handlerStep = (
       await answerOnce(kept, exchange, () => collect(work), discard);
     };
     if (!isFileBody(route.body)) {
+      await route.prepare?.(body as never);
       if (key === undefined) await run(body);
       else await once({ fingerprint: fingerprintOf(req), body }, () => run(body));
       return;

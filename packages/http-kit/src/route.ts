@@ -186,6 +186,11 @@ export interface Route<
    * they depend on the body: a repeated request does not run the handler.
    */
   authorizeReplay?(input: ReplayInput<Caller, B>): void;
+  /**
+   * Does what takes too long for a transaction, or throws to refuse the body. It runs before the handler and before the
+   * transaction of an `Idempotency-Key`; not for uploads.
+   */
+  prepare?(body: Validated<B>): Promise<void>;
 }
 
 /** A route without its static types. */
@@ -198,6 +203,7 @@ export interface RouteEntry extends Declared<string | readonly string[], Respons
   readonly bodyTypes?: readonly string[];
   handler?(input: never): Promise<Reply> | Reply;
   authorizeReplay?(input: never): void;
+  prepare?(body: never): Promise<void>;
   /** Handler of another framework, which does its own parsing and validation. */
   readonly forward?: RequestHandler;
   /** A page for people, which is not part of the OpenAPI document. */

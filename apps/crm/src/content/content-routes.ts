@@ -11,6 +11,7 @@ import type { ContentKind } from './content-kind.ts';
 import type { ContentInput, ContentTypes } from './content-types.ts';
 import { publishingRoutes } from './publishing/publishing.routes.ts';
 import type { PublishingDependencies } from './publishing/publishing.rules.ts';
+import { renderedAhead } from './rendering.ts';
 import { revisionRoutes } from './revisions/revisions.routes.ts';
 import { createRevisions } from './revisions/revisions.service.ts';
 
@@ -91,9 +92,9 @@ export const contentRoutes = (
   return {
     [`list${plural}`]: routes.list(),
     [`export${plural}`]: routes.export({ permission: `${kind.resource}.export`, exports }),
-    [`create${one}`]: routes.create(),
+    [`create${one}`]: renderedAhead(routes.create()),
     [`get${one}`]: routes.get(),
-    [`update${one}`]: routes.update(),
+    [`update${one}`]: renderedAhead(routes.update()),
     [`delete${one}`]: routes.delete(),
     [`publish${one}`]: publish,
     [`unpublish${one}`]: unpublish,
@@ -104,7 +105,7 @@ export const contentRoutes = (
     }),
     [`list${one}History`]: routes.history(),
     [`list${one}Translations`]: translations.list,
-    [`create${one}Translation`]: translations.create,
+    [`create${one}Translation`]: renderedAhead(translations.create),
     [`list${one}Revisions`]: revisions.list(),
     [`compare${one}Revisions`]: revisions.diff(),
     [`get${one}Revision`]: revisions.get(),

@@ -63,7 +63,7 @@ const createContent = async (
   if (cover) await links.requireCover(db, caller, cover);
   const group = original === undefined ? id : await groupToJoin(db, kind, original, language);
   const author = caller.userUuid;
-  return Object.assign(await renderBody(input.body), {
+  return Object.assign({}, await renderBody(input.body), {
     language,
     translation_group: group,
     slug: await chooseSlug(db, kind, { table, language, id }, input),
@@ -102,6 +102,7 @@ const updateContent = async (
   if (cover && cover !== row.cover_document_id) await kind.links.requireCover(db, caller, cover);
   const isRendered = body !== undefined && body !== row.body;
   return Object.assign(
+    {},
     isRendered ? await renderBody(body) : {},
     await slugAfter(kind, change, context),
   );

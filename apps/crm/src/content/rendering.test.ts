@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { tenantForEachTest } from '../testing/tenant.ts';
 import { createBodyRenderer, renderBody } from './rendering.ts';
 
-const { get, post } = tenantForEachTest();
+const { crm, get, post, put } = tenantForEachTest();
 
 test('Other requests are answered while a body is rendered; few bodies wait, and none for ever', async () => {
   const renderer = createBodyRenderer({ program: './testing/endless-thread', deadlineMs: 4000 });
@@ -39,4 +40,30 @@ test.each([
   expect(response.body.errors).toEqual({
     body: ['body must not nest more than 200 HTML elements'],
   });
+});
+
+test('Texts are rendered before a request takes a connection to the database', async () => {
+  const articles = '/api/crm/kb-articles';
+  const { body: created } = await post(articles, { title: 'Open' }).expect(201);
+  const article = `${articles}/${created.data.id}`;
+  const { body: commented } = await post(`${article}/comments`, { body: 'Hm' }).expect(201);
+  const { pool } = crm().context;
+  const connections = Array.from({ length: pool.options.max }, () => pool.connect());
+  const held = await Promise.all(connections);
+  try {
+    const refused = { title: 'Deep', body: '<font>'.repeat(1000) };
+    const key = { 'Idempotency-Key': randomUUID() };
+    await post(articles, refused, key).expect(422);
+    await put(article, refused).expect(422);
+    await post(`${article}/translations`, { ...refused, language: 'de' }, key).expect(422);
+    await post(`${article}/comments`, { body: refused.body }, key).expect(422);
+    await put(`${article}/comments/${commented.data.id}`, { body: refused.body }).expect(422);
+  } finally {
+    for (const connection of held) connection.release();
+  }
+});
+
+test('A text that was rendered a moment ago is not rendered again', async () => {
+  const body = `${randomUUID()} `.repeat(100);
+  expect(await renderBody(body)).toBe(await renderBody(body));
 });

@@ -1,20 +1,22 @@
 import { extname } from 'node:path';
 import { sourceFlags } from '@tessera/content-worker';
-import { HttpError, invalidField } from '@tessera/http-kit';
+import { HttpError, invalidField, type RouteEntry } from '@tessera/http-kit';
+import { LRUCache } from 'lru-cache';
 import { Piscina } from 'piscina';
 import type { RenderedBody } from './markdown.ts';
 import render, { type Rendering } from './rendering-thread.ts';
 
 /** Shorter bodies take a few milliseconds at most, whatever they contain. */
 const SHORT = 2000;
-/** Those that wait hold a connection to the database. */
 const MAX_WAITING = 8;
+/** How many characters the cached renderings have, with their sources. */
+const MAX_CACHED = 4_000_000;
 const MEBIBYTES = 256;
 const IDLE_MS = 60_000;
 
 /** Renders bodies. */
 export interface BodyRenderer {
-  /** 422 if the body is refused, 503 if it is not rendered in time or too many wait. */
+  /** Renders a body, or finds it among the last ones. 422 if the body is refused, 503 if it is not rendered in time or too many wait. */
   render(source: string): Promise<RenderedBody>;
 }
 
@@ -54,6 +56,11 @@ export const createBodyRenderer = ({
     env: {},
   });
 
+  const cached = new LRUCache<string, RenderedBody>({
+    maxSize: MAX_CACHED,
+    sizeCalculation: ({ body_html, body_text }, source) =>
+      source.length + body_html.length + body_text.length,
+  });
   let unfinished = 0;
   const inThread = async (source: string): Promise<Rendering> => {
     if (unfinished > MAX_WAITING) throw overloaded();
@@ -70,7 +77,12 @@ export const createBodyRenderer = ({
 
   return {
     async render(source) {
-      return completed(source.length > SHORT ? await inThread(source) : render(source));
+      if (source.length <= SHORT) return completed(render(source));
+      const found = cached.get(source);
+      if (found) return found;
+      const rendered = completed(await inThread(source));
+      cached.set(source, rendered);
+      return rendered;
     },
   };
 };
@@ -82,3 +94,14 @@ export const renderBody = (source: string): Promise<RenderedBody> => {
   shared ??= createBodyRenderer();
   return shared.render(source);
 };
+
+/**
+ * A route whose text is rendered before the transaction of the change, which finds it in the cache. Otherwise a few long
+ * texts would hold connections to the database, and the locks that other changes wait for.
+ */
+export const renderedAhead = (route: RouteEntry): RouteEntry => ({
+  ...route,
+  async prepare({ body }: { readonly body?: string | undefined }) {
+    if (body !== undefined) await renderBody(body);
+  },
+});

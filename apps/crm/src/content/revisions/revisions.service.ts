@@ -6,6 +6,7 @@ import { exactly, offsetOf, type Page } from '../../records/listing.ts';
 import type { Records, Versioned } from '../../records/records.ts';
 import type { RecordRow } from '../../records/row.ts';
 import { createAccess, type TenantSource } from '../../records/scope.ts';
+import { renderBody } from '../rendering.ts';
 import {
   countChanges,
   type RevisedField,
@@ -190,6 +191,8 @@ export const createRevisions = <T extends RevisedTypes>(
       const text = await db.snapshot(async (snapshot) =>
         textOf(snapshot, record, await find(snapshot, row, record, number)),
       );
+      // Before the transaction of the change, which finds it in the cache.
+      if (fields.includes('body')) await renderBody(text.body);
       return records.edit(
         caller,
         id,

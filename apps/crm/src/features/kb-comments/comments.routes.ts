@@ -1,4 +1,5 @@
 import type { RouteTable } from '@tessera/http-kit';
+import { renderedAhead } from '../../content/rendering.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { comment, moderatedComment } from './comments.kind.ts';
 import { approve, hide, unhide } from './comments.rules.ts';
@@ -18,18 +19,22 @@ export const commentRoutes = ({ comments, moderated }: CommentService): RouteTab
       summary: 'List the comments of all articles',
       description: 'For moderators, who find what waits for approval by `status=pending`.',
     }),
-    createKbArticleComment: routes.create({
-      summary: 'Comment on an article',
-      description:
-        'With the setting `comment_moderation`, the comment is pending until a moderator approves it, unless the ' +
-        'author has `kb_articles.moderate`.',
-    }),
+    createKbArticleComment: renderedAhead(
+      routes.create({
+        summary: 'Comment on an article',
+        description:
+          'With the setting `comment_moderation`, the comment is pending until a moderator approves it, unless the ' +
+          'author has `kb_articles.moderate`.',
+      }),
+    ),
     getKbArticleComment: routes.get(),
-    updateKbArticleComment: routes.update({
-      summary: 'Edit a comment',
-      description:
-        'Only its author can. With the setting `comment_moderation`, it is pending again afterwards.',
-    }),
+    updateKbArticleComment: renderedAhead(
+      routes.update({
+        summary: 'Edit a comment',
+        description:
+          'Only its author can. With the setting `comment_moderation`, it is pending again afterwards.',
+      }),
+    ),
     deleteKbArticleComment: routes.delete({
       description:
         'It can be restored, and keeps its place while there are replies to it. Comments of others require ' +
