@@ -17,10 +17,13 @@ export const visibleEntries = (caller: ProjectViewer): Scope<RecordRow> => {
   const own = sql`user_id = ${caller.userUuid}::uuid`;
   return {
     condition: sql`${condition} OR ${own}`,
+    // One project after the other: a user may have entered thousands of entries, but few into projects that they no
+    // longer see.
     excluded: sql`(${excluded}) - (
-      SELECT count(*)::int FROM tenant_crm.time_entries
-      WHERE tenant_id = ${caller.tenantId}::uuid AND ${own} AND deleted_at IS NULL
-        AND project_id IN ${hidden}
+      SELECT coalesce(sum(entries.count), 0)::int FROM ${hidden} AS hidden CROSS JOIN LATERAL (
+        SELECT count(*) FROM tenant_crm.time_entries
+        WHERE tenant_id = ${caller.tenantId}::uuid AND project_id = hidden.id AND ${own} AND deleted_at IS NULL
+      ) AS entries
     )`,
   };
 };
