@@ -1,12 +1,12 @@
-import { Feed } from 'feed';
 import { tagOf } from './caching.ts';
+import { atomOf, type Feed, rssOf } from './feed-formats.ts';
 import type { NewestPosts, Reading } from './reading.service.ts';
 import type { Site } from './sites.service.ts';
 
 /** The formats of feeds: the media type, and how a feed is written in it. */
 export const feedFormats = {
-  rss: { type: 'application/rss+xml', write: (feed: Feed) => feed.rss2() },
-  atom: { type: 'application/atom+xml', write: (feed: Feed) => feed.atom1() },
+  rss: { type: 'application/rss+xml', write: rssOf },
+  atom: { type: 'application/atom+xml', write: atomOf },
 } as const;
 
 export type FeedFormat = keyof typeof feedFormats;
@@ -14,11 +14,8 @@ export type FeedFormat = keyof typeof feedFormats;
 /** The path of a feed below that of the site. */
 export const feedPath = (format: FeedFormat): string => `/feed.${format}`;
 
-/** Characters that XML cannot contain (XML 1.0 section 2.2). */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to remove.
-const NOT_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
-
-const xmlText = (text: string): string => text.replace(NOT_XML, '').toWellFormed();
+/** A part of the entity tags. Increase it with every change of how feeds are written: the same posts then have other tags. */
+const WRITING = 1;
 
 /** Atom requires a time. An empty feed has that of the last change of its site's settings. */
 const updatedAt = (site: Site, posts: readonly { readonly updated_at: Date }[]): Date =>
@@ -26,36 +23,22 @@ const updatedAt = (site: Site, posts: readonly { readonly updated_at: Date }[]):
     ? site.settingsChangedAt
     : new Date(Math.max(...posts.map(({ updated_at }) => updated_at.getTime())));
 
-const compose = async ({ site, urls, language, read }: NewestPosts): Promise<Feed> => {
+const titleOf = ({ settings, slug }: Site): string => settings.public_site_name ?? slug;
+
+const compose = async (
+  { site, urls, language, read }: NewestPosts,
+  format: FeedFormat,
+): Promise<Feed> => {
   const posts = await read();
-  const title = site.settings.public_site_name ?? site.slug;
-  const own = (format: FeedFormat): string => urls.absolute(urls.own(feedPath(format), language));
-  const feed = new Feed({
-    title: xmlText(title),
-    description: xmlText(title),
-    id: own('atom'),
-    link: urls.home,
+  return {
+    title: titleOf(site),
     language,
-    generator: false,
+    home: urls.home,
+    self: urls.absolute(urls.own(feedPath(format), language)),
     // The time of the newest change, and not of the request, so that the feed has the same bytes until something changes.
     updated: updatedAt(site, posts),
-    feedLinks: { rss: own('rss'), atom: own('atom') },
-  });
-  for (const post of posts) {
-    feed.addItem({
-      title: xmlText(post.title),
-      id: `urn:uuid:${post.id}`,
-      guid: `urn:uuid:${post.id}`,
-      link: post.url,
-      date: post.updated_at,
-      published: post.published_at,
-      content: xmlText(post.body_html),
-      category: post.tags.map((name) => ({ name: xmlText(name) })),
-      ...(post.summary !== null && { description: xmlText(post.summary) }),
-      ...(post.cover_url !== null && { image: post.cover_url }),
-    });
-  }
-  return feed;
+    posts,
+  };
 };
 
 /** A feed: its entity tag, the key under which it is kept, and how its text is made. */
@@ -74,18 +57,18 @@ export const feedOf = async (
 ): Promise<FeedText> => {
   const newest = await reading.newestPosts(tenant, given);
   const { site, urls, language, versions } = newest;
-  const title = site.settings.public_site_name ?? site.slug;
   return {
     key: `${format} ${site.db.tenantId} ${language}`,
     etag: tagOf(
+      WRITING,
       format,
-      title,
+      titleOf(site),
       urls.home,
       urls.own('', language),
       language,
       versions,
       versions.length === 0 ? site.settingsChangedAt : undefined,
     ),
-    write: async () => feedFormats[format].write(await compose(newest)),
+    write: async () => feedFormats[format].write(await compose(newest, format)),
   };
 };

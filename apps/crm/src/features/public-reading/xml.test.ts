@@ -2,6 +2,7 @@ import { under } from '@tessera/http-kit';
 import { ActiveTenants } from '../../absent-callers/active-tenants.ts';
 import { startCrm, type TestCrm } from '../../testing/crm.ts';
 import { publicSite, type TestSite } from '../../testing/public-site.ts';
+import { elementsIn, rootOf, textsOf } from '../../testing/xml.ts';
 import { BuiltTexts } from './built-texts.ts';
 import type { Reading } from './reading.service.ts';
 import { Sitemaps } from './sitemap.ts';
@@ -27,11 +28,6 @@ beforeEach(async () => {
   site = await publicSite(crm);
 });
 afterAll(() => crm.stop());
-
-const textsOf = (xml: string, element: string): string[] =>
-  [...xml.matchAll(new RegExp(`<${element}(?: [^>]*)?>([\\s\\S]*?)</${element}>`, 'g'))].map(
-    ([, text]) => (text ?? '').replace(/^<!\[CDATA\[([\s\S]*)\]\]>$/, '$1').trim(),
-  );
 
 test('The metrics count what is read from the texts of feeds and sitemaps', async () => {
   const counts = async (cache: string): Promise<string[]> => {
@@ -83,15 +79,23 @@ describe('The feed of posts', () => {
     await site.create('pages', { title: 'No post' });
     const rss = await site.read('/feed.rss').expect(200);
     expect(rss.headers['content-type']).toBe('application/rss+xml; charset=utf-8');
-    expect(textsOf(rss.text, 'title')).toEqual(['Acme &amp; Söhne', 'Fish & <chips>']);
+    expect(textsOf(rss.text, 'title')).toEqual(['Acme & Söhne', 'Fish & <chips>']);
+    expect(textsOf(rss.text, 'description')).toEqual(['Acme & Söhne', 'A &amp; B']);
     expect(textsOf(rss.text, 'guid')).toEqual([`urn:uuid:${post.id}`]);
     expect(textsOf(rss.text, 'link')).toContain(`https://acme.example/blog-posts/${post.slug}`);
-    expect(textsOf(rss.text, 'content:encoded')[0]).toContain('<');
+    const html = ['<p>Some <em>text</em></p>\n'];
+    expect(textsOf(rss.text, 'content:encoded')).toEqual(html);
     expect(textsOf(rss.text, 'category')).toEqual(['food']);
     const atom = await site.read('/feed.atom').expect(200);
     expect(atom.headers['content-type']).toBe('application/atom+xml; charset=utf-8');
-    expect(textsOf(atom.text, 'id')).toContain(`urn:uuid:${post.id}`);
-    expect(textsOf(atom.text, 'title')).toContain('Fish & <chips>');
+    const own = `http://localhost:4100/public/${site.slug}/feed.atom`;
+    expect(textsOf(atom.text, 'id')).toEqual([own, `urn:uuid:${post.id}`]);
+    expect(textsOf(atom.text, 'title')).toEqual(['Acme & Söhne', 'Fish & <chips>']);
+    expect(textsOf(atom.text, 'name')).toEqual(['Acme & Söhne']);
+    expect(textsOf(atom.text, 'summary')).toEqual(['A & B']);
+    expect(textsOf(atom.text, 'content')).toEqual(html);
+    const [category] = elementsIn(rootOf(atom.text), 'category');
+    expect(category?.attributes.term).toBe('food');
     const german = await site.read('/feed.atom?language=de').expect(200);
     expect(german.text).toContain('Deutsch');
     expect(german.text).not.toContain('Fish');
@@ -112,19 +116,21 @@ describe('The feed of posts', () => {
     }
   });
 
-  test('is valid without posts, and with characters that XML cannot contain', async () => {
+  test('is well-formed without posts, and with characters that XML cannot contain', async () => {
     expect(textsOf((await site.read('/feed.rss').expect(200)).text, 'item')).toEqual([]);
     expect(textsOf((await site.read('/feed.atom').expect(200)).text, 'entry')).toEqual([]);
-    const post = await site.create('blog-posts', { title: 'Title' });
+    const post = await site.create('blog-posts', { title: 'Title', tags: ['List<T>'] });
     await crm.context.pool.query(
-      `UPDATE tenant_crm.blog_posts SET title = E'\\x01A]]>B', body_html = E'<p>\\x08]]></p>' WHERE id = $1`,
+      `UPDATE tenant_crm.blog_posts SET title = E'\\x01A]]>B]]>', body_html = E'<p>\\x08]]>]]><b>' WHERE id = $1`,
       [post.id],
     );
-    for (const path of ['/feed.rss', '/feed.atom']) {
+    for (const [path, body] of [
+      ['/feed.rss', 'content:encoded'],
+      ['/feed.atom', 'content'],
+    ] as const) {
       const { text } = await site.read(path).expect(200);
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find.
-      expect(text).not.toMatch(/[\u0001\u0008]/);
-      expect(text.match(/<!\[CDATA\[/g)?.length ?? 0).toBe(text.match(/\]\]>/g)?.length ?? 0);
+      expect(textsOf(text, 'title')).toEqual([site.slug, 'A]]>B]]>']);
+      expect(textsOf(text, body)).toEqual(['<p>]]>]]><b>']);
     }
   });
 });
@@ -152,12 +158,13 @@ describe('The sitemap', () => {
       ].sort(),
     );
     expect(textsOf(text, 'lastmod')).toHaveLength(4);
-    const links = [...text.matchAll(/<xhtml:link ([^>]*)\/>/g)].map(([, given]) => given);
-    expect(links).toHaveLength(4);
-    for (const language of ['en', 'de']) {
-      const both = links.filter((link) => link?.includes(`hreflang="${language}"`));
-      expect(both).toHaveLength(2);
-    }
+    const links = elementsIn(rootOf(text), 'xhtml:link');
+    expect(links.map(({ attributes }) => attributes.hreflang).sort()).toEqual([
+      'de',
+      'de',
+      'en',
+      'en',
+    ]);
     await site.read('/sitemap.xml', { 'if-none-match': headers.etag ?? '' }).expect(304);
     await site.setState('kb-articles', article.id, 'archived');
     const { text: less } = await site
