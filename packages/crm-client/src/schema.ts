@@ -3090,7 +3090,7 @@ export interface paths {
         };
         /**
          * List the comments of all articles
-         * @description For moderators, who find what waits for approval by `status=pending`.
+         * @description For moderators, who find what waits for approval by `status=pending`. Those of deleted articles are not listed.
          */
         get: operations["listModeratedComments"];
         put?: never;

@@ -4,7 +4,7 @@ import type { RecordRow } from './row.ts';
 
 const { raw, sql } = Prisma;
 
-/** A nullable reference of a table, and the records that a caller may not see, by which the table's are hidden. */
+/** A reference of a table, and the records that a caller may not see, by which the table's are hidden. */
 interface HiddenTargets {
   readonly tenantId: string;
   readonly table: string;

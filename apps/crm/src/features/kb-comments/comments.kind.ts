@@ -1,6 +1,7 @@
 import { bool, described, oneOf, uuid } from '@tessera/fields';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { equals, type Filter } from '../../records/filters.ts';
+import { outsideHidden } from '../../records/hidden-targets.ts';
 import { declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { hidden } from '../../records/row.ts';
@@ -70,7 +71,12 @@ export const comment = declareKind({
   },
 });
 
-/** The comments of all articles, for moderators: only their list is used. */
+/** The ids of the deleted articles of a tenant, as a subquery. */
+const deletedArticles = (tenantId: string): Prisma.Sql => sql`(
+  SELECT id FROM tenant_crm.kb_articles WHERE tenant_id = ${tenantId}::uuid AND deleted_at IS NOT NULL
+)`;
+
+/** The comments of all articles that are not deleted, for moderators: only their list is used. */
 export const moderatedComment = declareKind({
   table: 'kb_article_comments',
   path: '/kb-article-comments',
@@ -93,6 +99,13 @@ export const moderatedComment = declareKind({
     user_id: equals('user_id', uuid()),
     article_id: equals('article_id', uuid()),
   },
+  scope: ({ tenantId }) =>
+    outsideHidden({
+      tenantId,
+      table: 'kb_article_comments',
+      column: 'article_id',
+      hidden: deletedArticles(tenantId),
+    }),
 });
 
 export type ModeratedComments = RecordsOf<typeof moderatedComment>;

@@ -17,7 +17,8 @@ export const commentRoutes = ({ comments, moderated }: CommentService): RouteTab
     }),
     listModeratedComments: recordRoutes(moderatedComment, moderated).list({
       summary: 'List the comments of all articles',
-      description: 'For moderators, who find what waits for approval by `status=pending`.',
+      description:
+        'For moderators, who find what waits for approval by `status=pending`. Those of deleted articles are not listed.',
     }),
     createKbArticleComment: renderedAhead(
       routes.create({

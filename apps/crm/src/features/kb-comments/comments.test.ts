@@ -224,6 +224,28 @@ describe('Moderation', () => {
     expect(edited.body.data.status).toBe('pending');
   });
 
+  test('lists no comments of deleted articles until these are restored', async () => {
+    const [of, other] = [await article(), await article()];
+    const ada = reader();
+    await moderate(true);
+    await comment(of, { body: 'Of a deleted article' }, ada.headers);
+    await comment(other, { body: 'Waiting' }, ada.headers);
+    const listed = () =>
+      Promise.all(
+        ['', '?status=pending', `?user_id=${ada.id}`].map(async (query) => {
+          const { body } = await get(`/api/crm/kb-article-comments${query}`).expect(200);
+          const bodies = body.data.map((one: { body: string }) => one.body);
+          return [...bodies.sort(), body.meta.total];
+        }),
+      );
+    const both = ['Of a deleted article', 'Waiting', 2];
+    expect(await listed()).toEqual([both, both, both]);
+    await remove(of).expect(204);
+    expect(await listed()).toEqual(Array(3).fill(['Waiting', 1]));
+    await post(`${of}/restore`).expect(200);
+    expect(await listed()).toEqual([both, both, both]);
+  });
+
   test('hides comments from everyone but their authors and moderators', async () => {
     const of = await article();
     const [ada, bob] = [reader(), reader()];
