@@ -67,7 +67,9 @@ const translationRoutes = (
         await records.get(caller, id);
         const input: ContentInput = Object.assign({}, body, { translation_of: id });
         const created = await records.create(caller, input);
-        const [collection = ''] = req.originalUrl.split(`/${id}/`, 1);
+        const [url = ''] = req.originalUrl.split('?', 1);
+        // The id in the URL may have capital letters.
+        const collection = url.split('/').slice(0, -2).join('/');
         const Location = `${collection}/${created.id}`;
         return reply(201, { data: created.answer }, { ...tagged(created), Location });
       },

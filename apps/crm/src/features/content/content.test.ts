@@ -99,6 +99,13 @@ describe.each(kinds)('/%s', (kind) => {
     expect((await get(`${path}?language=hu`)).body.meta.total).toBe(1);
   });
 
+  test('The path of a new translation follows from the URL, also if the id in it has capital letters', async () => {
+    const { id } = await create(path, {});
+    const at = `${path}/${id.toUpperCase()}/translations`;
+    const { body, headers } = await post(at, { title: 'Hallo', language: 'de' }).expect(201);
+    expect(headers.location).toBe(`${path}/${body.data.id}`);
+  });
+
   test('Lists have everything but the texts, which exports have', async () => {
     const created = await create(path, { body: '**Bold**' });
     const { body: text, body_html: html, ...listed } = created;
