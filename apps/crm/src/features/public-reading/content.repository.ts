@@ -81,19 +81,19 @@ export const listPublished = async (
   const table = tableOf(db, kind);
   const live = sql`${published(db)} AND language = ${language}`;
   const narrowing = await narrowingOf(db, { table, among: live }, listing);
-  if (narrowing.length > 0) {
-    return readNarrowedList<PublishedRow>(db, {
+  const narrowed = (by: readonly Prisma.Sql[]): Promise<Page<PublishedRow>> =>
+    readNarrowedList<PublishedRow>(db, {
       table,
       columns: SHOWN,
       tenant: sql`tenant_id = ${db.tenantId}::uuid`,
       live,
-      narrowing: Prisma.join([...narrowing], ' AND '),
+      narrowing: Prisma.join([...by], ' AND '),
       sort: { column: sql`published_at`, descending: true },
       page,
       perPage,
       exactTotal: false,
     });
-  }
+  if (narrowing.length > 0) return narrowed(narrowing);
   const [counted] = await db.read<{ total: number }>(sql`
     SELECT count(*)::int AS total FROM (SELECT FROM ${table} WHERE ${live} LIMIT ${COUNTED + 1}) AS found`);
   const found = counted?.total ?? 0;
@@ -105,6 +105,8 @@ export const listPublished = async (
       ORDER BY published_at DESC, id DESC LIMIT ${perPage + 1} OFFSET ${(shown - 1) * perPage}`,
     { byIndex: true },
   );
+  // The list ends between the counted rows and the page: counting all of them finds the last page.
+  if (rows.length === 0 && shown > 1) return narrowed([sql`TRUE`]);
   return {
     rows: rows.slice(0, perPage),
     page: shown,

@@ -200,6 +200,25 @@ describe.each(KINDS)('Published %s', (kind) => {
   });
 });
 
+test('A list of more records than totals count has a last page, which requests beyond its end get', async () => {
+  await crm.context.pool.query(
+    `INSERT INTO tenant_crm.kb_articles (id, tenant_id, title, slug, slug_follows_title, language,
+       translation_group, body, body_html, body_text, word_count, status, published_at)
+     SELECT gen_random_uuid(), $1, 'One of many', 'one-of-many-' || i, false, 'en', gen_random_uuid(), '', '', '', 0,
+       'published', now() - i * interval '1 minute'
+     FROM generate_series(1, 10030) AS i`,
+    [site.tenantId],
+  );
+  const read = async (page: number) =>
+    (await site.read(`/kb-articles?per_page=100&page=${page}`).expect(200)).body;
+  const last = { current_page: 101, last_page: 101, per_page: 100 };
+  const { data, meta } = await read(101);
+  expect(meta).toEqual({ ...last, total: 10_000, total_is_minimum: true });
+  expect(data).toHaveLength(30);
+  const beyond = await read(1_000_000);
+  expect(beyond).toMatchObject({ data, meta: { ...last, total: 10_030 }, links: { next: null } });
+});
+
 test('The tree of pages has their order, and no page that is not published', async () => {
   await site.create('pages', { title: 'First' });
   const top = await site.create('pages', { title: 'Top' });
