@@ -1,7 +1,6 @@
 import type { Transaction } from '../database.ts';
 import type { NewEvent } from '../outbox/outbox.ts';
 import { digest } from '../security/secrets.ts';
-import { lockUser } from '../users/users.ts';
 
 /** Why tokens were revoked. */
 export type RevocationReason =
@@ -122,13 +121,15 @@ export const revokeClientTokens = async (
 };
 
 /**
- * Locks the user's sessions, so that concurrent token requests have finished. The order is always user, sessions,
- * tokens, which prevents deadlocks.
+ * Locks users and their sessions, so that concurrent token requests have finished. The order is always users,
+ * sessions, tokens, which prevents deadlocks.
  */
-const lockSessions = async (tx: Transaction, userId: string): Promise<void> => {
-  await lockUser(tx, userId);
+export const lockSessions = async (tx: Transaction, userIds: readonly string[]): Promise<void> => {
+  const ids = [...userIds];
+  await tx.$queryRaw`SELECT 1 FROM identity.users
+    WHERE id = ANY(${ids}::uuid[]) ORDER BY id FOR NO KEY UPDATE`;
   await tx.$queryRaw`SELECT 1 FROM identity.sessions
-    WHERE user_id = ${userId}::uuid AND ended_at IS NULL ORDER BY id FOR NO KEY UPDATE`;
+    WHERE user_id = ANY(${ids}::uuid[]) AND ended_at IS NULL ORDER BY id FOR NO KEY UPDATE`;
 };
 
 /**
@@ -141,7 +142,7 @@ export const revokeUserTokens = async (
   reason: RevocationReason,
 ): Promise<TokenRevokedEvent> => {
   const now = new Date();
-  await lockSessions(tx, userId);
+  await lockSessions(tx, [userId]);
   if (tenantId === undefined) {
     await tx.session.updateMany({ where: { userId, endedAt: null }, data: { endedAt: now } });
     await tx.token.updateMany({
@@ -166,7 +167,7 @@ export const revokeOtherTokens = async (
   reason: RevocationReason,
 ): Promise<TokenRevokedEvent[]> => {
   const { userId, sessionId, tokenId } = caller;
-  await lockSessions(tx, userId);
+  await lockSessions(tx, [userId]);
   // Refresh tokens of the other sessions end with their sessions.
   await tx.$executeRaw`DELETE FROM identity.oauth_artifacts
     WHERE session_id = ${sessionId}::uuid AND grant_id IS DISTINCT FROM
@@ -201,7 +202,7 @@ export const revokeOtherSessions = async (
   reason: RevocationReason,
 ): Promise<TokenRevokedEvent[]> => {
   const { userId, sessionId, tokenId } = caller;
-  await lockSessions(tx, userId);
+  await lockSessions(tx, [userId]);
   const others = await tx.session.findMany({
     where: { userId, endedAt: null, ...(sessionId && { id: { not: sessionId } }) },
     select: { id: true },

@@ -3,9 +3,11 @@ import { type Actor, note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
 import type { Origin } from '../../origin/origin.ts';
+import { enqueue } from '../../outbox/outbox.ts';
 import { digest } from '../../security/secrets.ts';
 import { issueOneTimeToken, voidOneTimeTokens } from '../../tokens/one-time.ts';
 import { findClaimant, lockAddress, lockUser } from '../../users/users.ts';
+import { limitClaims } from './claims.ts';
 
 export interface NewPerson {
   readonly email: string;
@@ -77,8 +79,8 @@ export class RegistrationRepository {
   }
 
   /**
-   * Creates an unconfirmed account. Several may exist with the same address; an earlier one of the same browser
-   * is replaced.
+   * Creates an unconfirmed account. A few may exist with the same address (`limitClaims`); an earlier one of the
+   * same browser is replaced.
    */
   async register(
     { person, tenantName, secret }: NewRegistration,
@@ -104,6 +106,7 @@ export class RegistrationRepository {
         },
       });
       await note(tx, { userId: id, tenantId: null, ...origin }, 'registered');
+      await this.#limitClaims(tx, { id, email });
       return { id, email, locale };
     });
   }
@@ -143,6 +146,7 @@ export class RegistrationRepository {
   async changeAddress(actor: Actor, email: string): Promise<Claimant> {
     const { userId } = actor;
     return this.#use.database.$transaction(async (tx) => {
+      await lockAddress(tx, email);
       await lockUser(tx, userId);
       const user = await tx.user.findUnique({ where: { id: userId } });
       // The account was deleted after the token was checked.
@@ -154,8 +158,14 @@ export class RegistrationRepository {
       await tx.user.update({ where: { id: userId }, data: { email } });
       await this.#voidLinks(tx, userId);
       await note(tx, actor, 'address_changed');
+      await this.#limitClaims(tx, { id: userId, email });
       return { id: userId, email, locale };
     });
+  }
+
+  async #limitClaims(tx: Transaction, claimant: Pick<Claimant, 'id' | 'email'>): Promise<void> {
+    const events = await limitClaims(tx, claimant);
+    if (events.length > 0) await enqueue(tx, ...events);
   }
 
   /** Links sent to the old address prove nothing about the new one. */
