@@ -1,3 +1,5 @@
+import { coversPattern } from '@tessera/scope-matcher';
+
 /** Everything that the user may do themselves, in the token's tenant (decision I19). */
 export const API_SCOPE = 'api';
 
@@ -12,3 +14,11 @@ export const isOidcScope = (scope: string): scope is OidcScope =>
 /** Whether a token with these scopes may call an API at all. */
 export const opensApi = (scopes: readonly string[]): boolean =>
   scopes.some((scope) => !isOidcScope(scope));
+
+/**
+ * Whether having allowed one scope allows another as well. Only patterns of permissions cover others: `*` covers
+ * neither `api` nor what OpenID Connect tells of the user.
+ */
+export const includesScope = (allowed: string, scope: string): boolean =>
+  allowed === scope ||
+  (scope !== API_SCOPE && !isOidcScope(scope) && coversPattern(allowed, scope));

@@ -116,6 +116,25 @@ test('the user is asked again only if more is requested', async () => {
   await sendToConsent(client, cookie, { scope: `openid phone ${CONTACTS}` });
 });
 
+test('a consent to every permission covers permissions only: other scopes are asked for', async () => {
+  const tenant = await identity.people.tenant();
+  const cookie = await flow.signIn(await identity.people.user({ tenant }));
+  const thirdParty = await flow.client({ isTrusted: false, allowedScopes: ['*'] });
+  const platform = await flow.client({ isTrusted: false, isFirstParty: true });
+  for (const client of [thirdParty, platform]) {
+    await allow(client, cookie, '*');
+    const scope = '* tenant.*.crm.contacts.view';
+    expect((await flow.tokens(client, cookie, { scope })).scope).toBe(scope);
+    for (const name of ['openid', 'profile', 'email', 'phone', 'offline_access']) {
+      await sendToConsent(client, cookie, { scope: `* ${name}` });
+    }
+  }
+  await sendToConsent(platform, cookie, { scope: 'api' });
+  await allow(platform, cookie, 'openid api');
+  const { scope } = await flow.tokens(platform, cookie, { scope: 'openid * api' });
+  expect(scope).toBe('openid * api');
+});
+
 test('the tenant is the one that was active at consent, and the user is asked again after leaving it', async () => {
   const [tenant, other] = [await identity.people.tenant(), await identity.people.tenant()];
   const client = await flow.client({ isTrusted: false, allowedScopes: [CONTACTS] });

@@ -1,8 +1,7 @@
-import { coversPattern } from '@tessera/scope-matcher';
 import type { Database, Transaction } from '../../../database.ts';
 import { enqueue } from '../../../outbox/outbox.ts';
 import { revokeClientTokens } from '../../../tokens/revoke.ts';
-import { opensApi } from '../../../tokens/scopes.ts';
+import { includesScope, opensApi } from '../../../tokens/scopes.ts';
 import { lockUser } from '../../../users/users.ts';
 
 /** What a user allows a client, and in which tenant. */
@@ -36,7 +35,7 @@ export const covers = (
       ? tenantIds.length === 0 || !opensApi(requested)
       : tenantIds.includes(tenantId);
   const isAllowed = (scope: string): boolean =>
-    scopes.some((allowed) => coversPattern(allowed, scope));
+    scopes.some((allowed) => includesScope(allowed, scope));
   return coversTenant && requested.every(isAllowed);
 };
 
