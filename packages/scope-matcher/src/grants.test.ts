@@ -1,5 +1,13 @@
 import fc from 'fast-check';
-import { covers, decide, grantsBeyond, type Policy, type Rights } from './index.ts';
+import {
+  type Change,
+  covers,
+  decide,
+  firstGrantBeyond,
+  grantsBeyond,
+  type Policy,
+  type Rights,
+} from './index.ts';
 
 const rights = (...actions: string[]): Rights => ({
   policies: actions.map((action) =>
@@ -9,6 +17,18 @@ const rights = (...actions: string[]): Rights => ({
   ),
 });
 const none = rights();
+
+const pattern = fc
+  .array(fc.constantFrom('a', 'b', '*'), { minLength: 1, maxLength: 3 })
+  .map((segments) => segments.join('.'));
+const policy: fc.Arbitrary<Policy> = fc.record({
+  action: pattern,
+  effect: fc.constantFrom('allow', 'allow', 'deny'),
+});
+const anyRights: fc.Arbitrary<Rights> = fc.record({
+  policies: fc.array(policy, { maxLength: 6 }),
+  scopes: fc.option(fc.array(pattern, { maxLength: 3 }), { nil: undefined, freq: 3 }),
+});
 
 const allows = ({ policies, scopes }: Rights, permission: string): boolean =>
   decide(policies, permission).allowed && (scopes?.some((s) => covers(s, permission)) ?? true);
@@ -75,17 +95,6 @@ describe('grantsBeyond', () => {
     const longer = (shorter: string[]): string[] =>
       shorter.flatMap((p) => words.map((w) => `${p}.${w}`));
     const universe = [words, longer(words), longer(longer(words)), longer(longer(longer(words)))];
-    const pattern = fc
-      .array(fc.constantFrom('a', 'b', '*'), { minLength: 1, maxLength: 3 })
-      .map((segments) => segments.join('.'));
-    const policy: fc.Arbitrary<Policy> = fc.record({
-      action: pattern,
-      effect: fc.constantFrom('allow', 'allow', 'deny'),
-    });
-    const anyRights: fc.Arbitrary<Rights> = fc.record({
-      policies: fc.array(policy, { maxLength: 6 }),
-      scopes: fc.option(fc.array(pattern, { maxLength: 3 }), { nil: undefined, freq: 3 }),
-    });
     fc.assert(
       fc.property(anyRights, anyRights, anyRights, (holder, before, after) => {
         const isRaise = (p: string): boolean =>
@@ -99,24 +108,76 @@ describe('grantsBeyond', () => {
       { numRuns: 2000 },
     );
   });
+});
 
-  describe('is fast even if many rules name many segments', () => {
-    const naming = (prefix: string, many: number, pattern: string): string[] =>
-      Array.from({ length: many }, (_, i) => pattern.replace('_', `${prefix}${i}`));
-    const crossing = rights(
-      ...naming('a', 50, '_.*.*.*.*'),
-      ...naming('b', 50, '*._.*.*.*'),
-      ...naming('c', 50, '*.*.*._.*'),
-      ...naming('d', 50, '*.*.*.*._'),
+describe('firstGrantBeyond', () => {
+  const UNLIMITED = 100_000_000;
+  const naming = (many: number, text: string): string[] =>
+    Array.from({ length: many }, (_, i) => text.replace('_', `s${i}`));
+  /** How many rules a comparison looks at. */
+  const workOf = (change: Change): number => {
+    const effort = { left: UNLIMITED };
+    firstGrantBeyond(change, effort);
+    return UNLIMITED - effort.left;
+  };
+  const crossing = rights(
+    ...naming(50, '_.*.*.*.*'),
+    ...naming(50, '*._.*.*.*'),
+    ...naming(50, '*.*.*._.*'),
+    ...naming(50, '*.*.*.*._'),
+  );
+
+  test('finds the first permission of grantsBeyond', () => {
+    fc.assert(
+      fc.property(anyRights, anyRights, anyRights, (holder, before, after) => {
+        const change = { holder, before, after };
+        const [first] = grantsBeyond(change);
+        expect(firstGrantBeyond(change, { left: UNLIMITED })).toBe(first);
+      }),
     );
+  });
 
-    test.each([
-      ['of those who hold the same', crossing],
-      ['of those who hold everything', rights('*')],
-    ])('%s', (_case, holder) => {
-      const started = performance.now();
-      expect(grantsBeyond({ holder, before: none, after: crossing })).toEqual([]);
-      expect(performance.now() - started).toBeLessThan(2000);
-    });
+  test('stops there', () => {
+    const after = rights(...naming(200, 'tenant._.crm.tasks.view'));
+    const change = { holder: none, before: none, after };
+    expect(grantsBeyond(change)).toHaveLength(200);
+    expect(workOf(change)).toBeLessThan(5000);
+  });
+
+  test.each([
+    ['the same', crossing, 200_000],
+    ['everything', rights('*'), 2000],
+  ])('looks at few rules if the holder has %s', (_case, holder, most) => {
+    const change = { holder, before: none, after: crossing };
+    expect(firstGrantBeyond(change, { left: most })).toBeUndefined();
+  });
+
+  test('does not try what only the holder is allowed, or only the change denies', () => {
+    const names = naming(200, 'tenant._.crm.*.view');
+    const plain = rights('tenant.*.crm.*.*');
+    const after = rights('tenant.*.crm.*.list', ...names.map((name) => `!${name}`));
+    const holder = rights('tenant.*.crm.tasks.*', 'tenant.*.crm.*.list', ...names);
+    const change = { holder, before: none, after };
+    expect(firstGrantBeyond(change, { left: UNLIMITED })).toBeUndefined();
+    expect(workOf(change)).toBeLessThan(20_000);
+    expect(workOf({ holder: plain, before: none, after })).toBeLessThan(20_000);
+  });
+
+  test('gives up when its effort is used up, and refuses', () => {
+    const effort = { left: 5000 };
+    const change = { holder: crossing, before: none, after: crossing };
+    expect(firstGrantBeyond(change, effort)).toMatch(/\*$/);
+    expect(effort.left).toBeLessThan(0);
+    expect(effort.left).toBeGreaterThan(-1000);
+  });
+
+  test('allows no more with a limited effort', () => {
+    fc.assert(
+      fc.property(anyRights, anyRights, anyRights, fc.nat(100), (holder, before, after, left) => {
+        const change = { holder, before, after };
+        fc.pre(firstGrantBeyond(change, { left }) === undefined);
+        expect(grantsBeyond(change)).toEqual([]);
+      }),
+    );
   });
 });

@@ -1,5 +1,5 @@
 import { HttpError, invalidField, notFound } from '@tessera/http-kit';
-import { decide, grantsBeyond, type Policy, type Rights } from '@tessera/scope-matcher';
+import { decide, type Policy } from '@tessera/scope-matcher';
 import { noteOf } from '../../activity/activity.ts';
 import type { Transaction } from '../../database.ts';
 import type { Origin } from '../../origin/origin.ts';
@@ -13,9 +13,10 @@ import {
   callerRights,
   combinedRights,
   EVERYTHING,
+  type Holder,
   memberRights,
+  missingRight,
   requireChangeable,
-  roleGrantsBeyond,
 } from './rights.ts';
 
 export interface MemberChange {
@@ -70,7 +71,7 @@ export const lastOwner = (): HttpError =>
 export interface MemberContext<M extends MembersReader> {
   readonly members: M;
   /** The caller's current permissions. */
-  readonly holder: Rights;
+  readonly holder: Holder;
   readonly tx: Transaction;
 }
 
@@ -119,10 +120,10 @@ export class MembersService {
       const policies = change.policies ?? member.policies;
       if (role.id === member.role.id && areSamePolicies(policies, member.policies)) return member;
       const field = change.role === undefined ? 'policies' : 'role';
-      const before = memberRights(member);
-      const given = grantsBeyond({ holder, before, after: combinedRights(role, policies) });
-      if (given.length > 0) {
-        throw invalidField(field, `this grants ${given[0]}, which you do not hold yourself`);
+      // The caller holds all that the member has had, so that a removed deny counts as a grant here.
+      const given = missingRight(holder, combinedRights(role, policies));
+      if (given !== undefined) {
+        throw invalidField(field, `this grants ${given}, which you do not hold yourself`);
       }
       const isLoss = isFullOwner(member) && !isFullOwner({ ...member, role, policies });
       if (isLoss && !(await members.hasOtherOwner(userId))) throw invalidField(field, LAST_OWNER);
@@ -184,9 +185,8 @@ export class MembersService {
     return this.#members.changing(tenantId, async (members, tx) => {
       const role = await members.roleById(roleId);
       const holder = await this.#rightsOfInviter(inviterId, members);
-      if (!role || !holder || roleGrantsBeyond(role, holder).length > 0) {
-        throw invalidInvitation();
-      }
+      if (!role || !holder) throw invalidInvitation();
+      if (missingRight(holder, combinedRights(role)) !== undefined) throw invalidInvitation();
       const { userId, events } = await person(tx);
       if (await members.member(userId)) await members.publish(events);
       else await members.add(userId, role.id, ...events);
@@ -263,26 +263,27 @@ export class MembersService {
   }
 
   /** The current permissions of the inviter; null if they may no longer invite. */
-  async #rightsOfInviter(id: string | null, members: MembersReader): Promise<Rights | null> {
-    if (id === null || (await members.isSystemAdmin(id))) return EVERYTHING;
+  async #rightsOfInviter(id: string | null, members: MembersReader): Promise<Holder | null> {
+    const slug = await members.slug();
+    if (id === null || (await members.isSystemAdmin(id))) return { ...EVERYTHING, slug };
     const inviter = await members.member(id);
     if (!inviter?.isActive) return null;
-    const rights = memberRights(inviter);
+    const { policies } = memberRights(inviter);
     const isAllowed = ['identity.members.create', 'identity.users.create'].some(
-      (permission) => decide(rights.policies, permission).allowed,
+      (permission) => decide(policies, permission).allowed,
     );
-    return isAllowed ? rights : null;
+    return isAllowed ? { policies, slug } : null;
   }
 
-  async #grantableRole(holder: Rights, members: MembersReader, name: string): Promise<Role> {
+  async #grantableRole(holder: Holder, members: MembersReader, name: string): Promise<Role> {
     const role = await members.role(name);
     if (!role) throw noRole(name);
-    const [beyond] = roleGrantsBeyond(role, holder);
+    const beyond = missingRight(holder, combinedRights(role));
     if (beyond === undefined) return role;
     throw invalidField('role', `this grants ${beyond}, which you do not hold yourself`);
   }
 
-  async #changeable(holder: Rights, members: MembersWriter, userId: string): Promise<Member> {
+  async #changeable(holder: Holder, members: MembersWriter, userId: string): Promise<Member> {
     const member = await members.member(userId);
     if (!member) throw noMember();
     requireChangeable(holder, member);

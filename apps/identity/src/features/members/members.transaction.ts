@@ -15,6 +15,12 @@ export class MembersReader {
     this.#tenantId = tenantId;
   }
 
+  /** The slug of the tenant. */
+  async slug(): Promise<string> {
+    const where = { id: this.#tenantId };
+    return (await this.#tx.tenant.findUniqueOrThrow({ where, select: { slug: true } })).slug;
+  }
+
   async member(userId: string): Promise<Member | null> {
     const where = { tenantId_userId: { tenantId: this.#tenantId, userId } };
     const row = await this.#tx.membership.findUnique({ where, include: whole });

@@ -25,7 +25,10 @@ export interface RoleContent {
 /** The members with a role. */
 export interface RoleHolders {
   readonly userIds: readonly string[];
-  /** The distinct sets of their own policies, including the empty set. */
+  /**
+   * Their own policies, in one set for all members with the same denies, and always one without denies: what one of
+   * these members is allowed, the set allows, and nothing else.
+   */
   readonly ownPolicies: readonly (readonly Policy[])[];
 }
 
@@ -105,10 +108,22 @@ export class RolesInTransaction {
     });
     const byMember = new Map<string, Policy[]>();
     for (const row of own) {
-      byMember.set(row.userId, [...(byMember.get(row.userId) ?? []), ...policiesOf([row])]);
+      const policies = byMember.get(row.userId) ?? [];
+      byMember.set(row.userId, policies);
+      policies.push(...policiesOf([row]));
     }
-    const sets = new Map([[], ...byMember.values()].map((set) => [JSON.stringify(set), set]));
-    return { userIds: members.map(({ userId }) => userId), ownPolicies: [...sets.values()] };
+    const byDenies = new Map<string, Policy[]>([['[]', []]]);
+    for (const policies of byMember.values()) {
+      const denies = policies.filter(({ effect }) => effect === 'deny');
+      const key = JSON.stringify(denies);
+      const combined = byDenies.get(key) ?? [];
+      byDenies.set(key, combined);
+      combined.push(...policies);
+    }
+    return {
+      userIds: members.map(({ userId }) => userId),
+      ownPolicies: [...byDenies.values()].map(distinct),
+    };
   }
 
   async create({ policies, ...role }: RoleContent): Promise<TenantRole> {

@@ -1,6 +1,5 @@
 import { builtInRoles } from '@tessera/contracts';
 import { HttpError, invalidField, notFound } from '@tessera/http-kit';
-import { grantsBeyond, type Rights } from '@tessera/scope-matcher';
 import { noteOf } from '../../activity/activity.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { Caller } from '../../tokens/caller.ts';
@@ -9,8 +8,9 @@ import type { MembersWriter } from '../members/members.transaction.ts';
 import {
   areSamePolicies,
   combinedRights,
-  missingRights,
-  roleGrantsBeyond,
+  type Holder,
+  missingRight,
+  newEffort,
 } from '../members/rights.ts';
 import type { TenantRole } from './role.ts';
 import {
@@ -75,7 +75,7 @@ export class RolesService {
   ): Promise<TenantRole> {
     return this.#changing(caller, tenantId, async ({ roles, members, holder, tx }) => {
       await this.#requireFreeName(roles, content.name);
-      requireNoGrant(missingRights(holder, combinedRights(content)));
+      requireNoGrant(missingRight(holder, combinedRights(content)));
       const role = await roles.create(content);
       await noteOf(tx, caller, origin, 'role_created', { tenantId, subjectId: role.id });
       await members.publishPolicyUpdate([]);
@@ -102,10 +102,8 @@ export class RolesService {
       const holders = await roles.holdersOf(id);
       requireWithinCallerRights(holder, role, holders);
       if (isSame(role, { name, description, policies })) return role;
-      for (const own of holders.ownPolicies) {
-        const before = combinedRights(role, own);
-        requireNoGrant(grantsBeyond({ holder, before, after: combinedRights({ policies }, own) }));
-      }
+      // The caller holds all that the members have had, so that a removed deny counts as a grant here.
+      requireNoGrant(missingRightOfMembers(holder, { policies }, holders));
       const changed = await roles.change(id, { name, description, policies });
       await noteOf(tx, caller, origin, 'role_updated', { tenantId, subjectId: id });
       await members.publishPolicyUpdate(holders.userIds);
@@ -160,24 +158,35 @@ const isSame = (role: TenantRole, { name, description, policies }: RoleContent):
   role.description === description &&
   areSamePolicies(role.policies, policies);
 
-const requireNoGrant = ([given]: readonly string[]): void => {
+const requireNoGrant = (given: string | undefined): void => {
   if (given === undefined) return;
   throw invalidField('policies', `this grants ${given}, which you do not hold yourself`);
 };
 
 /**
- * 403 if the role alone, or combined with the own policies of one of its members, grants more than the caller
- * holds.
+ * The first permission that the role, alone or combined with the own policies of one of its members, grants and the
+ * caller does not hold.
  */
-const requireWithinCallerRights = (
-  holder: Rights,
-  role: TenantRole,
+const missingRightOfMembers = (
+  holder: Holder,
+  role: Pick<TenantRole, 'policies'>,
   { ownPolicies }: RoleHolders,
+): string | undefined => {
+  const effort = newEffort();
+  for (const own of ownPolicies) {
+    const missing = missingRight(holder, combinedRights(role, own), effort);
+    if (missing !== undefined) return missing;
+  }
+  return undefined;
+};
+
+/** 403 if a member already holds more by the role than the caller. */
+const requireWithinCallerRights = (
+  holder: Holder,
+  role: TenantRole,
+  holders: RoleHolders,
 ): void => {
-  const [more] = [
-    ...roleGrantsBeyond(role, holder),
-    ...ownPolicies.flatMap((own) => missingRights(holder, combinedRights(role, own))),
-  ];
+  const more = missingRightOfMembers(holder, role, holders);
   if (more === undefined) return;
   const message = `A member with this role holds ${more}, which you do not hold yourself.`;
   throw new HttpError(403, 'role_holds_more', message);

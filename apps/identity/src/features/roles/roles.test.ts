@@ -1,3 +1,4 @@
+import { crmPermissions } from '@tessera/contracts';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { startIdentity } from '../../testing/identity.ts';
 import type { Bearer } from '../../testing/population.ts';
@@ -205,6 +206,50 @@ describe('a role cannot escalate permissions:', () => {
     await put(bearer, id, { policies: [allow('identity.members.view')] }).expect(200);
     const { body } = await get(await identity.people.signIn(plain), '/api/policies');
     expect(body.data).toEqual([allow('identity.members.view')]);
+  });
+
+  test('policies of a member do not count for another one', async () => {
+    const bearer = await manager('identity.members.view');
+    const id = await identity.people.role(tenant, 'identity.members.view');
+    const [denied, other, third] = [await having(id), await having(id), await having(id)];
+    const own = (user: User, effect: string, action = 'identity.members.delete') =>
+      database.membershipPolicy.create({
+        data: { tenantId: tenant.id, userId: user.id, action, effect },
+      });
+    await own(denied, 'deny');
+    await own(denied, 'allow');
+    await own(third, 'allow', 'identity.members.view');
+    await put(bearer, id, { description: 'Sees members' }).expect(200);
+    await own(other, 'allow');
+    const answer = await put(bearer, id, { description: 'Sees all members' }).expect(403);
+    expect(answer.body.message).toContain('identity.members.delete');
+  });
+
+  test('policies that name another tenant grant nothing', async () => {
+    const tasks = (slug: string) => `tenant.${slug}.crm.tasks.view`;
+    const bearer = await manager('tenant.*.crm.contacts.view');
+    const policies = [allow(tasks('elsewhere')), deny(tasks(tenant.slug))];
+    const made = await post(bearer, { name: 'Elsewhere', policies }).expect(201);
+    expect(made.body.data.policies).toEqual(policies);
+    for (const slug of [tenant.slug, '*']) {
+      const more = { policies: [allow(tasks('elsewhere')), allow(tasks(slug))] };
+      const answer = await put(bearer, made.body.data.id, more).expect(422);
+      expect(answer.body.errors.policies[0]).toContain(tasks(slug));
+    }
+  });
+
+  test('policies made up to be compared for long are refused', async () => {
+    const shortNames = Object.keys(crmPermissions).map((name) => name.split('.'));
+    const patterns = (slugs: number) => [
+      ...Array.from({ length: slugs }, (_, index) => `*.slug-${index}.crm.*.*`),
+      ...new Set(shortNames.map(([resource]) => `*.*.crm.${resource}.*`)),
+      ...new Set(shortNames.map(([, verb]) => `*.*.crm.*.${verb}`)),
+    ];
+    const denied = '*.*.crm.*.delete';
+    const bearer = await manager(...patterns(150), `!${denied}`);
+    const policies = (slugs: number) => [...patterns(slugs).map(allow), deny(denied)];
+    await post(bearer, { name: 'Short', policies: policies(10) }).expect(201);
+    await post(bearer, { name: 'Long', policies: policies(150) }).expect(422);
   });
 
   test('callers with fewer permissions cannot change a role or its members', async () => {
