@@ -75,6 +75,26 @@ test('A user is exported, and then deleted so that no table contains their name 
   await expect(run('delete-user', email, '--yes')).rejects.toThrow(`There is no user ${email}.`);
 });
 
+test('A user is found by any spelling of their address, and is a person', async () => {
+  const { people } = identity;
+  const user = await people.user({ data: { email: 'zoë@bücher.test' } });
+  await people.user({
+    data: { email: 'robot@bücher.test', isServiceAccount: true, emailVerifiedAt: new Date() },
+  });
+  const run = commandsOf(identity);
+  const spellings = ['Zoe\u0308@BÜCHER.test', 'zoë@xn--bcher-kva.test'];
+  for (const [index, spelling] of spellings.entries()) {
+    const target = join(folder, `spelling-${index}`);
+    expect((await run('export-user', spelling, target)).user_id).toBe(user.id);
+  }
+  await expect(run('export-user', 'robot@bücher.test', join(folder, 'robot'))).rejects.toThrow(
+    'There is no user robot@bücher.test.',
+  );
+  await expect(run('export-user', 'nobody', join(folder, 'nobody'))).rejects.toThrow('user');
+  const deleted = await run('delete-user', 'ZOË@xn--bcher-kva.test', '--yes');
+  expect(deleted).toEqual({ user_id: user.id, deleted: true });
+});
+
 test('The last owner of a tenant is not deleted, and nobody without confirmation', async () => {
   const tenant = await identity.people.tenant();
   const { id } = await identity.people.user({ tenant, role: 'owner' });
