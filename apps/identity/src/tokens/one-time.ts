@@ -14,6 +14,8 @@ export interface OneTimeGrant
   extends Partial<
     Pick<OneTimeToken, 'userId' | 'tenantId' | 'roleId' | 'inviterId' | 'firstName' | 'lastName'>
   > {
+  /** When what the link is for began. Now by default. */
+  readonly createdAt?: Date | undefined;
   readonly purpose: Purpose;
   /** The address that it is sent to; presenting it proves access to the mailbox. */
   readonly email: string;
@@ -26,11 +28,13 @@ type Reads = Pick<Transaction, 'oneTimeToken'>;
 /** Issues a token for the link of a mail. Only its SHA-256 is stored. */
 export const issueOneTimeToken = async (
   tx: Reads,
-  { lifetime, ...grant }: OneTimeGrant,
+  { lifetime, createdAt, ...grant }: OneTimeGrant,
 ): Promise<string> => {
   const token = newSecret();
   const expiresAt = new Date(Date.now() + lifetime * 1000);
-  await tx.oneTimeToken.create({ data: { ...grant, tokenHash: digest(token), expiresAt } });
+  await tx.oneTimeToken.create({
+    data: { ...grant, ...(createdAt && { createdAt }), tokenHash: digest(token), expiresAt },
+  });
   return token;
 };
 

@@ -21,8 +21,8 @@ export class AccountRecovery {
 
   /**
    * Ends all sessions, trust in devices and the password, and removes second factors, a PIN and an account
-   * deletion set up since the address was changed. Returns a password reset token; without it, nobody can sign
-   * in.
+   * deletion set up since the change of the address was requested. Returns a password reset token; without it,
+   * nobody can sign in.
    */
   async recover(tx: Transaction, user: User, email: string, since: Date): Promise<string> {
     const { id: userId, passwordHash: hash } = user;

@@ -75,7 +75,7 @@ export class EmailChangeRepository {
     return database.$transaction(async (tx) => {
       const user = await this.#lockedOwner(tx, userId);
       const before = await this.#pending(tx, userId);
-      const token = await this.#issue(tx, userId, email);
+      const token = await this.#issue(tx, userId, email, before);
       if (before?.email !== email) {
         await note(tx, actor, 'email_change_requested');
         await securityMails.notifyChangeRequested(tx, user, email, actor);
@@ -91,7 +91,7 @@ export class EmailChangeRepository {
       const before = await this.#pending(tx, userId);
       if (!before) return null;
       const { email } = before;
-      return { email, token: await this.#issue(tx, userId, email), locale };
+      return { email, token: await this.#issue(tx, userId, email, before), locale };
     });
   }
 
@@ -156,6 +156,8 @@ export class EmailChangeRepository {
         userId,
         email: from,
         lifetime,
+        // Undoing removes what was set up since the request: who requested it may have prepared for that.
+        createdAt: token.createdAt,
       });
       await note(tx, { userId, tenantId, ...origin }, 'email_changed');
       await securityMails.notifyAddressReplaced(
@@ -224,9 +226,17 @@ export class EmailChangeRepository {
     });
   }
 
-  async #issue(tx: Transaction, userId: string, email: string): Promise<string> {
+  /** Issues a link, which replaces that of a pending change and counts as requested when that one was. */
+  async #issue(
+    tx: Transaction,
+    userId: string,
+    email: string,
+    before: OneTimeToken | null,
+  ): Promise<string> {
     const { lifetime } = this.#use;
     await voidOneTimeTokens(tx, 'email_change', { userId });
-    return issueOneTimeToken(tx, { purpose: 'email_change', userId, email, lifetime });
+    const purpose = 'email_change';
+    const createdAt = before?.createdAt;
+    return issueOneTimeToken(tx, { purpose, userId, email, lifetime, createdAt });
   }
 }

@@ -351,6 +351,18 @@ describe('undoing a change of the address', () => {
     expect(data.requires_2fa).toBe(true);
   });
 
+  test('removes a second factor set up while the change waited, also if its link was sent again', async () => {
+    await request(after).expect(202);
+    await mailbox.next('email_change', after);
+    await identity.people.enableTwoFactor(user, bearer);
+    await identity.http.post('/api/profile/email/resend').set(bearer).expect(202);
+    await confirm(await tokenOf('email_change', after, 2)).expect(200);
+    const { body } = await undo(await tokenOf('email_replaced', before)).expect(200);
+    await reset(before, body.data.password_reset_token).expect(200);
+    const { data } = (await login(before, NEW_PASSWORD).expect(200)).body;
+    expect(data.requires_2fa).toBe(false);
+  });
+
   test('from the earliest address wins over a later one that was used first', async () => {
     const first = await change(before, after);
     const second = await change(after, `third-${before}`);
