@@ -50,7 +50,10 @@ export const callerRights = async (caller: Caller, members: MembersReader): Prom
  */
 export const newEffort = (): Effort => ({ left: 1_000_000 });
 
-/** Without the patterns that name another tenant: they grant nothing in this one, but each makes comparisons longer. */
+/**
+ * Without the patterns that name another tenant: they grant nothing in this one, whose slug never changes, but each makes
+ * comparisons longer.
+ */
 const within = (slug: string, { policies, scopes }: Rights): Rights => {
   const isOwn = (pattern: string): boolean => {
     const [first, named = slug] = pattern.split('.');
