@@ -73,12 +73,14 @@ export const rangeOf = (
   const { range } = req.headers;
   if (req.method !== 'GET' || range === undefined) return undefined;
   if (!isForThisVersion(req, validators)) return undefined;
-  // A range that ends before it begins is malformed, but the parser reports it as outside the file.
-  const [, first, last] = /^bytes=\s*(\d+)-(\d+)\s*$/i.exec(range) ?? [];
-  if (Number(first) > Number(last)) return undefined;
-  const ranges = req.range(size, { combine: true });
-  if (ranges === -1 && /^bytes=/i.test(range)) throw unsatisfiableRange(size);
-  if (!Array.isArray(ranges) || ranges.type !== 'bytes' || ranges.length !== 1) return undefined;
-  const [only] = ranges;
-  return only && { start: only.start, end: only.end };
+  const [, first = '', last = ''] = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(range) ?? [];
+  if (first === '' && last === '') return undefined;
+  // The last bytes: all of them if the file has fewer (RFC 9110 section 14.1.2).
+  const isSuffix = first === '';
+  const start = isSuffix ? Math.max(size - Number(last), 0) : Number(first);
+  const end = isSuffix || last === '' ? Number.POSITIVE_INFINITY : Number(last);
+  // A range that ends before it begins is malformed.
+  if (start > end) return undefined;
+  if (start >= size) throw unsatisfiableRange(size);
+  return { start, end: Math.min(end, size - 1) };
 };

@@ -57,6 +57,8 @@ test.each([
   ['bytes=2-4', '234', 'bytes 2-4/10'],
   ['bytes=7-', '789', 'bytes 7-9/10'],
   ['bytes=-2', '89', 'bytes 8-9/10'],
+  ['bytes=-10', '0123456789', 'bytes 0-9/10'],
+  ['bytes=-99', '0123456789', 'bytes 0-9/10'],
   ['bytes=5-99', '56789', 'bytes 5-9/10'],
 ])('the range %s is sent, and only that range is opened', async (range, text, contentRange) => {
   const { get, opened } = appWith();
@@ -68,7 +70,7 @@ test.each([
   expect(opened[0]).toBeDefined();
 });
 
-test.each(['bytes=0-1,5-6', 'pages=1-2', 'bytes=x', 'bytes=4-2'])(
+test.each(['bytes=0-1,5-6', 'bytes=0-1,-99', 'pages=1-2', 'bytes=x', 'bytes=-', 'bytes=4-2'])(
   'the range %s is ignored, and the whole file is sent',
   async (range) => {
     const answer = await appWith().get({ range });
@@ -76,7 +78,7 @@ test.each(['bytes=0-1,5-6', 'pages=1-2', 'bytes=x', 'bytes=4-2'])(
   },
 );
 
-test.each(['bytes=10-', 'bytes=99-100'])(
+test.each(['bytes=10-', 'bytes=99-100', 'bytes=-0'])(
   'the range %s is 416 with the size of the file',
   async (range) => {
     const { get, opened } = appWith();
@@ -84,6 +86,14 @@ test.each(['bytes=10-', 'bytes=99-100'])(
     expect([answer.status, answer.body.error]).toEqual([416, 'range_not_satisfiable']);
     expect(answer.headers['content-range']).toBe('bytes */10');
     expect(opened).toEqual([]);
+  },
+);
+
+test.each(['bytes=0-', 'bytes=-1', 'bytes=-0'])(
+  'the range %s of an empty file is 416',
+  async (range) => {
+    const answer = await appWith({ size: 0 }).get({ range });
+    expect([answer.status, answer.headers['content-range']]).toEqual([416, 'bytes */0']);
   },
 );
 
