@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request as rawRequest } from 'node:http';
-import { int, shape, text } from '@tessera/fields';
+import { int, optional, shape, text, validate } from '@tessera/fields';
 import request from 'supertest';
 import { type FileBodyOptions, fileBody, type Listening, listen } from '../index.ts';
 import { appOf, route } from '../testing/things.ts';
@@ -233,6 +233,59 @@ describe('a form with a file', () => {
     expect(await errors(twice)).toEqual([422, ['file']]);
     const unknown = post(app).field('note', 'hi').field('x', '1').attach('file', png, 'a');
     expect(await errors(unknown)).toEqual([422, ['x']]);
+  });
+
+  describe('with long texts', () => {
+    const fields = shape({ note: text(30_000), count: optional(int(0, 9)) });
+    const app = appOf({
+      Files: {
+        postLong: route({
+          method: 'post',
+          path: '/long',
+          permission: 'public',
+          summary: 'Form with a long text',
+          body: fileBody({ types: ['text/plain'], maxBytes: 1000, fields }),
+          responses: { 200: shape({ characters: int(0, 1e9), size: int(0, 1e9) }) },
+          handler: async ({ body, reply }) => {
+            let size = 0;
+            for await (const chunk of body.content) size += chunk.length;
+            return reply(200, { characters: [...body.fields.note].length, size });
+          },
+        }),
+      },
+    });
+    /** Announces its length. */
+    const send = async (texts: Readonly<Record<string, string>>, size: number) => {
+      const form = new FormData();
+      for (const [name, value] of Object.entries(texts)) form.append(name, value);
+      form.append('file', new Blob(['x'.repeat(size)]), 'a.txt');
+      const sent = new Response(form);
+      return request(app)
+        .post('/long')
+        .set('content-type', sent.headers.get('content-type') ?? '')
+        .send(Buffer.from(await sent.arrayBuffer()) as never);
+    };
+
+    test('limits them by characters, also beside a file of the maximum size', async () => {
+      const answer = await send({ note: '\u{1f600}'.repeat(30_000) }, 1000);
+      expect([answer.status, answer.body]).toEqual([200, { characters: 30_000, size: 1000 }]);
+      expect((await send({ note: 'hi' }, 200_000)).status).toBe(413);
+    });
+
+    test.each([
+      ['one character', '\u{1f600}'.repeat(30_001)],
+      ['many characters', '\u4e2d'.repeat(60_000)],
+    ])('reports a text that is too long by %s as in JSON', async (_many, note) => {
+      const inJson = validate(fields, { note });
+      const { status, body } = await send({ note }, 10);
+      expect(inJson).toMatchObject({ ok: false, errors: { note: [expect.any(String)] } });
+      expect([status, body.errors]).toEqual([422, inJson.ok ? {} : { ...inJson.errors }]);
+    });
+
+    test('does not read a value that was cut off', async () => {
+      const { status, body } = await send({ note: 'hi', count: `${'0'.repeat(130_000)}12` }, 10);
+      expect([status, body.errors]).toEqual([422, { count: ['count is too long'] }]);
+    });
   });
 
   test('is 415 for another body type, 413 for a file that is too large, and 400 if it is incomplete', async () => {

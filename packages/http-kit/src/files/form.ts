@@ -1,6 +1,13 @@
 import type { Readable, Writable } from 'node:stream';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
-import { type FieldErrors, readTexts, type Shape, shortName, validate } from '@tessera/fields';
+import {
+  type Field,
+  type FieldErrors,
+  readTexts,
+  type Shape,
+  shortName,
+  validate,
+} from '@tessera/fields';
 import type { Request } from 'express';
 import { malformedUpload } from '../body.ts';
 import { invalidField, validationFailed } from '../http-error.ts';
@@ -20,6 +27,23 @@ export interface Form {
 /** The longest name of a file, in characters. */
 const MAX_NAME = 255;
 
+/** The most bytes of a character, in UTF-8 and in the other encodings that a form may have. */
+const BYTES_OF_CHARACTER = 4;
+
+/** The characters of a field that declares no longest text, such as a number or a UUID. */
+const MAX_OTHER = 200;
+
+/** How many fields a form may have besides those that are declared, so that the error can name them. */
+const MORE_FIELDS = 20;
+
+/** One character more than the field may have, so that a text that is cut off is still reported as too long. */
+const bytesOf = ({ json: { maxLength } }: Field): number =>
+  BYTES_OF_CHARACTER * ((typeof maxLength === 'number' ? maxLength : MAX_OTHER) + 1);
+
+/** How many bytes the texts of a form may have together. */
+export const textBytesOf = ({ fields }: Shape): number =>
+  Object.values(fields).reduce((sum, field) => sum + bytesOf(field), 0);
+
 /** The name of a file as it can be stored; null if there is none. */
 const nameOf = (given: string): string | null => {
   // Browsers escape a quotation mark in this way (WHATWG HTML, multipart form data), and no percent sign.
@@ -27,7 +51,14 @@ const nameOf = (given: string): string | null => {
   return name === '' ? null : name;
 };
 
-const checkedFields = (shape: Shape, texts: ReadonlyMap<string, string[]>): unknown => {
+/** The fields of a form as it was sent. */
+interface SentFields {
+  readonly texts: Map<string, string[]>;
+  /** The names of those that have more bytes than any may have. */
+  readonly cut: Set<string>;
+}
+
+const checkedFields = (shape: Shape, { texts, cut }: SentFields): unknown => {
   const errors: FieldErrors = Object.create(null);
   for (const [name, { length }] of texts) {
     if (length > 1) errors[name] = [`${name} must be given once`];
@@ -35,15 +66,23 @@ const checkedFields = (shape: Shape, texts: ReadonlyMap<string, string[]>): unkn
   const once = Object.fromEntries([...texts].map(([name, [text]]) => [name, text]));
   const result = validate(shape, readTexts(shape, once), 'form');
   if (!result.ok) Object.assign(errors, result.errors);
+  for (const name of cut) errors[name] ??= [`${name} is too long`];
   if (Object.keys(errors).length > 0) throw validationFailed(errors);
   return result.ok ? result.value : undefined;
 };
 
-const parserOf = (req: Request) => {
+const parserOf = (req: Request, { fields }: Shape) => {
+  const declared = Object.values(fields);
   try {
     return new Busboy({
       headers: req.headers as BusboyHeaders,
-      limits: { fields: 100, fieldSize: 20_000, fieldNameSize: 200, files: 1, headerPairs: 20 },
+      limits: {
+        fields: declared.length + MORE_FIELDS,
+        fieldSize: Math.max(0, ...declared.map(bytesOf)),
+        fieldNameSize: 200,
+        files: 1,
+        headerPairs: 20,
+      },
       isPartAFile: (_name, _type, fileName) => fileName !== undefined,
     });
   } catch {
@@ -62,8 +101,8 @@ export const readForm = (
   shape: Shape,
 ): Promise<Form> =>
   new Promise((resolve, reject) => {
-    const parser = parserOf(req);
-    const texts = new Map<string, string[]>();
+    const parser = parserOf(req, shape);
+    const sent: SentFields = { texts: new Map(), cut: new Set() };
     let hasFile = false;
     const fail = (error: Error): void => {
       req.unpipe(parser);
@@ -72,8 +111,9 @@ export const readForm = (
     };
     parser.on('field', (name, value, isNameCut, isCut) => {
       if (hasFile) return fail(invalidField(shortName(name), 'must come before the file'));
-      if (isNameCut || isCut) return fail(invalidField(shortName(name), 'is too long'));
-      texts.set(name, [...(texts.get(name) ?? []), value]);
+      if (isNameCut) return fail(invalidField(shortName(name), 'is too long'));
+      sent.texts.set(name, [...(sent.texts.get(name) ?? []), value]);
+      if (isCut) sent.cut.add(shortName(name));
     });
     parser.on('file', (part, content, name, _encoding, type) => {
       content.on('error', fail);
@@ -85,7 +125,7 @@ export const readForm = (
       // `destination` ends only after the whole form was read, since a later part can still be rejected.
       content.pipe(destination, { end: false });
       try {
-        const fields = checkedFields(shape, texts);
+        const fields = checkedFields(shape, sent);
         resolve({ fields, name: nameOf(name), type: mediaTypeOf(type) });
       } catch (error) {
         fail(error as Error);

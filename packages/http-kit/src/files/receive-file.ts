@@ -12,10 +12,10 @@ import { takeOverBodyDeadline } from '../serve.ts';
 import { isOneOf, mediaTypeOf } from './content-type.ts';
 import { detectType } from './detect-type.ts';
 import type { FileBody, ReceivedFile } from './file-body.ts';
-import { readForm } from './form.ts';
+import { readForm, textBytesOf } from './form.ts';
 
-/** How many bytes a form may have in addition to its file. */
-export const FORM_OVERHEAD = 64 * 1024;
+/** How many bytes a form may have in addition to its file and the texts of its fields. */
+const FORM_OVERHEAD = 64 * 1024;
 
 /** 408: the upload took too long. */
 export const requestTimeout = (): HttpError =>
@@ -60,7 +60,8 @@ const requireAcceptable = (req: Request, body: FileBody['file']): void => {
   if (!isPart && !hasBody(req)) throw invalidField('body', 'body is required');
   const encoding = req.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') throw unsupportedEncoding();
-  if ((announced(req) ?? 0) > maxBytes + (fields ? FORM_OVERHEAD : 0)) throw fileTooLarge(maxBytes);
+  const ofForm = fields ? FORM_OVERHEAD + textBytesOf(fields) : 0;
+  if ((announced(req) ?? 0) > maxBytes + ofForm) throw fileTooLarge(maxBytes);
   const declared = mediaTypeOf(req.headers['content-type']);
   const isUndeclared = !isPart && ['', 'application/octet-stream'].includes(declared);
   if (fields) {

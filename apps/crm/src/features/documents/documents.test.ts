@@ -274,6 +274,16 @@ test('An upload whose If-Match no longer holds is 412 before its file is stored'
   expect((await get(`${documentsPath}/${id}`)).body.data.current_version).toBe(1);
 });
 
+test('A description has as many characters in a form as in JSON, in any script', async () => {
+  const longest = '\u4e2d'.repeat(10_000);
+  const { body } = await upload({ fields: { description: longest } }).expect(201);
+  expect(body.data.description).toBe(longest);
+  const description = `${longest}\u4e2d`;
+  const inJson = await put(`${documentsPath}/${body.data.id}`, { description }).expect(422);
+  const inForm = await upload({ fields: { description } }).expect(422);
+  expect(inForm.body.errors).toEqual(inJson.body.errors);
+});
+
 test('Too many tags are 422 in a form as they are in JSON', async () => {
   const tags = Array.from({ length: 51 }, (_, number) => `t${number}`).join(',');
   const { body } = await upload({ fields: { tags } }).expect(422);
