@@ -2,8 +2,9 @@ import { createTenantDbs } from '@tessera/database-kit';
 import { createLogger } from '@tessera/http-kit';
 import { createRecords } from '../../records/records.ts';
 import { callerIn, openDatabase } from '../../testing/records.ts';
+import { deleteFailures, type FailedRow, failureBatches } from './failures.repository.ts';
 import { importKind } from './imports.kind.ts';
-import { deleteFailures, findImport, readFailures, writeChunk } from './imports.repository.ts';
+import { findImport, writeChunk } from './imports.repository.ts';
 import { importHandler } from './run-import.ts';
 
 const { database, pool, close } = await openDatabase();
@@ -47,6 +48,12 @@ const runImport = async (
   return { id, db };
 };
 
+const readInBatches = async (...[db, id]: Parameters<typeof failureBatches>) => {
+  const batches: (readonly FailedRow[])[] = [];
+  for await (const rows of failureBatches(db, id)) batches.push(rows);
+  return batches;
+};
+
 test('Rows that take longer than a transaction may are saved in smaller parts, each once', async () => {
   // A second for all rows.
   const client = await pool.connect();
@@ -80,7 +87,23 @@ test('An import with too many wrong rows ends as failed, and keeps those it has 
     rows_read: 1000,
     rows_failed: 1000,
   });
-  expect(await readFailures(db, id, 0, 2000)).toHaveLength(1000);
+  expect((await readInBatches(db, id)).flat()).toHaveLength(1000);
   await deleteFailures(db, id);
-  expect(await readFailures(db, id, 0, 2000)).toEqual([]);
+  expect(await readInBatches(db, id)).toEqual([]);
+});
+
+test.each([
+  ['a long cell', 'x'.repeat(450_000)],
+  ['many empty cells', ','.repeat(450_000)],
+])('Rows with %s are saved, and read when they fail, some at once', async (_what, end) => {
+  const wrong = Array.from({ length: 10 }, (_none, n) => `Ada ${n},no address,${end}`);
+  const { id, db } = await runImport('first_name,email,notes', wrong, {});
+  const found = await findImport(db, id);
+  expect(found).toMatchObject({ status: 'completed', rows_failed: 10 });
+  // One for the start, one for the end, and one for each part.
+  expect(found?.version).toBeGreaterThan(4);
+  const batches = await readInBatches(db, id);
+  const numbers = batches.flat().map(({ row_number }) => row_number);
+  expect(numbers).toEqual(wrong.map((_row, n) => n + 2));
+  expect(batches.length).toBeGreaterThan(1);
 });

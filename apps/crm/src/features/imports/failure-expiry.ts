@@ -1,7 +1,7 @@
 import { type PeriodicWork, startPeriodicWork } from '@tessera/background-work';
 import type { Logger } from '@tessera/http-kit';
 import type { Database } from '../../database.ts';
-import { deleteFailures } from './imports.repository.ts';
+import { deleteFailures } from './failures.repository.ts';
 
 const EVERY_MS = 15 * 60_000;
 const IMPORTS_AT_ONCE = 100;

@@ -19,8 +19,8 @@ import { answerOf, declareKind, type TypesOf } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { hidden, hiddenJson } from '../../records/row.ts';
 import { delimiters, encodings } from './csv.ts';
+import { deleteFailures } from './failures.repository.ts';
 import { hasEnded, importStatuses } from './import-status.ts';
-import { deleteFailures } from './imports.repository.ts';
 
 export const importableResources = ['contacts', 'companies'] as const;
 export type ImportableResource = (typeof importableResources)[number];

@@ -1,10 +1,11 @@
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { lockUntilEnd } from '../../records/transaction-lock.ts';
+import { deleteFailures, ofImport } from './failures.repository.ts';
 import { hasEnded } from './import-status.ts';
 import type { ImportRow } from './imports.kind.ts';
 
-const { sql, join } = Prisma;
+const { sql } = Prisma;
 
 /** The results of rows, which are added to the counts of an import. */
 export interface RowCounts {
@@ -15,24 +16,10 @@ export interface RowCounts {
   readonly rows_failed: number;
 }
 
-/** A row of a file that did not become a record. */
-export interface FailedRow {
-  /** The header is row 1. */
-  readonly row_number: number;
-  readonly cells: readonly string[];
-  readonly errors: readonly string[];
-}
-
 type Progress = Pick<ImportRow, 'status' | 'rows_read'>;
-
-/** How many failed rows one statement deletes: it has 30 seconds. */
-const DELETED_AT_ONCE = 20_000;
 
 /** How many bytes of a file are read at once. */
 export const CHUNK_BYTES = 256 * 1024;
-
-const ofImport = (db: TenantDb, id: string): Prisma.Sql =>
-  sql`tenant_id = ${db.tenantId}::uuid AND import_id = ${id}::uuid`;
 
 const oneImport = (db: TenantDb, id: string): Prisma.Sql =>
   sql`tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`;
@@ -165,38 +152,6 @@ export const removeImport = (db: TenantDb, id: string): Promise<void> =>
     );
   });
 
-/** PostgreSQL cannot store NUL. */
-const withoutNul = (texts: readonly string[]): string[] =>
-  texts.map((text) => text.replaceAll('\0', '\ufffd'));
-
-/** Stores rows that did not become records. */
-export const writeFailures = async (
-  db: TenantDb,
-  id: string,
-  failures: readonly FailedRow[],
-): Promise<void> => {
-  if (failures.length === 0) return;
-  const values = failures.map(
-    ({ row_number, cells, errors }) =>
-      sql`(${db.tenantId}::uuid, ${id}::uuid, ${row_number}, ${withoutNul(cells)}::text[], ${withoutNul(errors)}::text[])`,
-  );
-  await db.query(sql`
-    INSERT INTO tenant_crm.import_failures (tenant_id, import_id, row_number, cells, errors)
-    VALUES ${join(values)}`);
-};
-
-/** Deletes the failed rows of an import, as many at once as one statement can. */
-export const deleteFailures = async (db: TenantDb, id: string): Promise<void> => {
-  for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE; ) {
-    const rows = await db.query(sql`
-      DELETE FROM tenant_crm.import_failures WHERE ${ofImport(db, id)} AND row_number = ANY(ARRAY(
-        SELECT row_number FROM tenant_crm.import_failures WHERE ${ofImport(db, id)}
-        ORDER BY row_number LIMIT ${DELETED_AT_ONCE}
-      )) RETURNING row_number`);
-    deleted = rows.length;
-  }
-};
-
 /** The files that wait for their import or are being imported, uploaded ones and others. */
 export interface WaitingFiles {
   readonly files: number;
@@ -218,14 +173,3 @@ export const reserveBytes = async (db: TenantDb, id: string, bytes: number): Pro
   await db.query(sql`
     UPDATE tenant_crm.imports SET file_size = ${bytes} WHERE ${oneImport(db, id)}`);
 };
-
-/** Failed rows after a row number, in their order. */
-export const readFailures = (
-  db: TenantDb,
-  id: string,
-  after: number,
-  limit: number,
-): Promise<FailedRow[]> =>
-  db.query<FailedRow>(sql`
-    SELECT row_number, cells, errors FROM tenant_crm.import_failures
-    WHERE ${ofImport(db, id)} AND row_number > ${after} ORDER BY row_number LIMIT ${limit}`);

@@ -10,7 +10,6 @@ import {
   fileBody,
   HttpError,
   type RouteTable,
-  readInBatches,
 } from '@tessera/http-kit';
 import type { Database } from '../../database.ts';
 import { record, route } from '../../http.ts';
@@ -18,12 +17,12 @@ import { recordRoutes } from '../../records/routes.ts';
 import { creationHeaders } from '../../records/versions.ts';
 import { FAILURE_COLUMNS, withoutEscape } from './columns.ts';
 import { delimiters, encodings } from './csv.ts';
+import { failureBatches } from './failures.repository.ts';
 import { hasEnded } from './import-status.ts';
 import { duplicateRules, type Imports, importableResources, importKind } from './imports.kind.ts';
-import { deleteChunks, type FailedRow, findImport, readFailures } from './imports.repository.ts';
+import { deleteChunks, findImport } from './imports.repository.ts';
 import { MAX_FILE_BYTES, type Upload } from './upload.ts';
 
-const FAILURES_AT_ONCE = 500;
 const POLL_MS = 500;
 
 const Form = shape({
@@ -153,10 +152,8 @@ export const importRoutes = ({ imports, upload, database, exports }: Dependencie
             Object.hasOwn(found?.mapping ?? {}, name.trim()),
         );
         const own = <T>(items: readonly T[]): T[] => items.filter((_item, at) => isOwn[at] ?? true);
-        const read = (last: FailedRow | undefined, limit: number) =>
-          readFailures(db, id, last?.row_number ?? 0, limit);
         const batches = async function* () {
-          for await (const rows of readInBatches(FAILURES_AT_ONCE, read)) {
+          for await (const rows of failureBatches(db, id, (read) => exports.read(read))) {
             yield rows.map(({ row_number, errors, cells }) => [
               row_number,
               errors.join('; '),
@@ -165,7 +162,8 @@ export const importRoutes = ({ imports, upload, database, exports }: Dependencie
           }
         };
         const columns = [...FAILURE_COLUMNS, ...own(header)];
-        return reply(200, ...csvFile('failures', columns, batches()));
+        const counted = exports.counted(caller.principal.id, batches());
+        return reply(200, ...csvFile('failures', columns, counted));
       },
     }),
 

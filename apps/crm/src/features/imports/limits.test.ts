@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { get as httpGet, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { IdentityEvent } from '@tessera/contracts';
 import { until } from '@tessera/local-stack';
@@ -203,6 +205,29 @@ describe('Failed rows', () => {
     await deleteExpiredFailures(crm().context.database);
     expect(await count(found)).toBe(0);
     await get(found).expect(200);
+  });
+
+  test('are downloaded at the same time as often as exports', async () => {
+    const found = await failed();
+    // More than the connections buffer for clients that do not read.
+    await crm().context.pool.query(
+      `INSERT INTO tenant_crm.import_failures (tenant_id, import_id, row_number, cells, errors)
+       SELECT tenant_id, import_id, n, ARRAY[repeat('x', 900000)], '{}'
+       FROM tenant_crm.import_failures, generate_series(3, 50) AS n WHERE import_id = $1`,
+      [found.slice(path.length + 1)],
+    );
+    const headers = caller();
+    const begin = async () => {
+      const asked = httpGet(`${crm().url}${found}/failures`, { headers });
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+      expect(answer.statusCode).toBe(200);
+      return asked;
+    };
+    const downloads = [await begin(), await begin()];
+    const refused = await get(`${found}/failures`, headers).expect(429);
+    expect(refused.body.error).toBe('rate_limited');
+    for (const asked of downloads) asked.on('error', () => undefined).destroy();
+    await until(async () => (await get(`${found}/failures`, headers)).status === 200);
   });
 
   test("are part of the tenant's storage usage", async () => {

@@ -9,20 +9,19 @@ import type { Database, TenantDb } from '../../database.ts';
 import { dryRun } from '../../records/savepoint.ts';
 import { assignColumns, type RowResult, rowReader } from './columns.ts';
 import { type CsvRow, readRows, UnreadableFile } from './csv.ts';
+import { type FailedRow, writeFailures } from './failures.repository.ts';
 import { hasEnded } from './import-status.ts';
 import type { ImportRow } from './imports.kind.ts';
 import {
   addCounts,
   commitWithoutWaiting,
   endImport,
-  type FailedRow,
   failUpload,
   findImport,
   lockImport,
   readChunks,
   restart,
   startRunning,
-  writeFailures,
 } from './imports.repository.ts';
 import { saveRows, type ValidRow } from './save-rows.ts';
 import { SeenValues } from './seen-values.ts';
@@ -81,7 +80,8 @@ async function* batchesOf(
     read += 1;
     if (read <= skip) continue;
     batch.push({ row_number: number, cells, result: check(cells) });
-    characters += cells.reduce((sum, { length }) => sum + length, 0);
+    // With the delimiters: a row may have many empty cells.
+    characters += cells.reduce((sum, { length }) => sum + length + 1, 0);
     if (batch.length % CHECKED_AT_ONCE === 0) await setImmediate();
     if (batch.length < BATCH && characters < BATCH_CHARACTERS) continue;
     yield batch;

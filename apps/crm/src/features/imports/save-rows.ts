@@ -3,8 +3,9 @@ import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { separately } from '../../records/savepoint.ts';
 import type { RowFields } from './columns.ts';
+import type { FailedRow } from './failures.repository.ts';
 import type { ImportRow } from './imports.kind.ts';
-import type { FailedRow, RowCounts } from './imports.repository.ts';
+import type { RowCounts } from './imports.repository.ts';
 import type { SeenValues } from './seen-values.ts';
 import type { ImportTarget } from './targets.ts';
 
