@@ -4,7 +4,7 @@ import { createRecords } from '../../records/records.ts';
 import { callerIn, openDatabase } from '../../testing/records.ts';
 import { deleteFailures, type FailedRow, failureBatches } from './failures.repository.ts';
 import { importKind } from './imports.kind.ts';
-import { findImport, writeChunk } from './imports.repository.ts';
+import { CHUNK_BYTES, findImport, writeChunk } from './imports.repository.ts';
 import { importHandler } from './run-import.ts';
 
 const { database, pool, close } = await openDatabase();
@@ -27,7 +27,10 @@ const runImport = async (
     dry_run: false,
   });
   const db = database.forTenant(caller.tenantId);
-  await writeChunk(db, id, 0, Buffer.from(`${header}\n${rows.join('\n')}\n`));
+  const file = Buffer.from(`${header}\n${rows.join('\n')}\n`);
+  for (let start = 0; start < file.length; start += CHUNK_BYTES) {
+    await writeChunk(db, id, start / CHUNK_BYTES, file.subarray(start, start + CHUNK_BYTES));
+  }
   await pool.query("UPDATE tenant_crm.imports SET status = 'pending' WHERE id = $1", [id]);
   const { signal } = new AbortController();
   const handler = importHandler({
@@ -76,6 +79,15 @@ test('Rows that take longer than a transaction may are saved in smaller parts, e
   expect(rows).toEqual([{ contacts: 100, names: 100 }]);
   await client.query('DROP TRIGGER wait ON tenant_crm.contacts');
   client.release(true);
+});
+
+test('A row with more empty cells than a row may have characters is an error of the file', async () => {
+  const rows = ['Ada', `Bob${','.repeat(5_000_000)}`, 'Eve'];
+  const { id, db } = await runImport('first_name', rows, {});
+  expect(await findImport(db, id)).toMatchObject({
+    status: 'failed',
+    error: 'The file is not valid CSV in line 3: a row has more than 1000000 characters.',
+  });
 });
 
 test('An import with too many wrong rows ends as failed, and keeps those it has found', async () => {

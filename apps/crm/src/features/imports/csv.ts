@@ -1,5 +1,5 @@
-import { Readable } from 'node:stream';
-import { CsvError, type InfoRecord, type Options, parse } from 'csv-parse';
+import { pipeline } from 'node:stream/promises';
+import { CsvError, type InfoRecord, type Options, type Parser, parse } from 'csv-parse';
 import { parse as parseText } from 'csv-parse/sync';
 import iconv from 'iconv-lite';
 
@@ -20,6 +20,10 @@ export class UnreadableFile extends Error {}
 
 /** The largest row in characters. */
 const MAX_ROW = 1_000_000;
+const LARGE_ROW = `a row has more than ${MAX_ROW} characters`;
+
+/** The characters of a file that such a row can have, with quotation marks and delimiters. */
+const MAX_TEXT_OF_ROW = 4 * MAX_ROW;
 
 const startsWith = (content: Buffer, ...bytes: readonly number[]): boolean =>
   bytes.every((byte, index) => content[index] === byte);
@@ -81,10 +85,32 @@ const toUnreadable = (error: unknown): unknown => {
     CSV_QUOTE_NOT_CLOSED: 'a quoted cell is not closed',
     CSV_INVALID_CLOSING_QUOTE: 'a closing quotation mark is followed by text',
     INVALID_OPENING_QUOTE: 'a quotation mark stands within an unquoted cell',
-    CSV_MAX_RECORD_SIZE: `a row has more than ${MAX_ROW} characters`,
+    CSV_MAX_RECORD_SIZE: LARGE_ROW,
   };
   return new UnreadableFile(`The file is not valid CSV${where}: ${reasons[code] ?? code}.`);
 };
+
+/**
+ * Passes a text on to the parser, up to a row that is too large. The parser does not count delimiters, and would keep
+ * as many empty cells of one row as the file has.
+ */
+async function* withinRows(
+  text: AsyncIterable<string>,
+  { info }: Pick<Parser, 'info'>,
+): AsyncGenerator<string> {
+  let rows = 0;
+  let characters = 0;
+  for await (const part of text) {
+    yield part;
+    // By now, the parser has read the part.
+    const found = info.records + info.empty_lines;
+    characters = found > rows ? 0 : characters + part.length;
+    rows = found;
+    if (characters > MAX_TEXT_OF_ROW) {
+      throw new UnreadableFile(`The file is not valid CSV in line ${info.lines}: ${LARGE_ROW}.`);
+    }
+  }
+}
 
 /** The header row in the beginning of a file. Throws `UnreadableFile`. */
 export const readHeader = (start: string, delimiter: Delimiter): string[] => {
@@ -118,10 +144,9 @@ export async function* readRows(
   chunks: AsyncIterable<Buffer>,
   { encoding, delimiter }: CsvFormat,
 ): AsyncGenerator<CsvRow> {
-  const text = Readable.from(decode(chunks, encoding));
   const parser = parse({ ...options, delimiter: delimiters[delimiter], info: true });
-  text.on('error', (error) => parser.destroy(error));
-  text.pipe(parser);
+  // An error destroys the parser, and is thrown where its rows are read.
+  pipeline(withinRows(decode(chunks, encoding), parser), parser).catch(() => undefined);
   try {
     let rows = 0;
     for await (const { record, info } of parser as AsyncIterable<WithInfo>) {
@@ -131,7 +156,6 @@ export async function* readRows(
   } catch (error) {
     throw toUnreadable(error);
   } finally {
-    text.destroy();
     parser.destroy();
   }
 }
