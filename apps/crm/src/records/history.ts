@@ -58,10 +58,13 @@ export interface RecordId {
  * what that change contained.
  */
 export interface HiddenHistory {
-  /** The field that refers to a record of another kind. */
+  /** The field that refers to the record. */
   readonly field: string;
-  /** The ids of the records that the caller may not see, as a subquery. */
-  readonly hidden: Prisma.Sql;
+  /**
+   * Whether the caller may see the record with an id, deleted or not. One that is deleted for good is hidden, because
+   * nobody knows any more who could see it.
+   */
+  isVisible(id: Prisma.Sql): Prisma.Sql;
 }
 
 /** Where the visible part of a history begins. */
@@ -91,11 +94,12 @@ const changesOf = (db: TenantDb, { table, id }: RecordId): Prisma.Sql => sql`
 const lastHidden = async (
   db: TenantDb,
   record: RecordId,
-  { field, hidden }: HiddenHistory,
+  { field, isVisible }: HiddenHistory,
 ): Promise<Start | undefined> => {
+  const left = sql`(changes -> ${field}::text ->> 0)`;
   const [last] = await db.read<Start>(sql`
     SELECT changed_at, version ${changesOf(db, record)}
-      AND (changes -> ${field}::text ->> 0)::uuid IN ${hidden}
+      AND ${left} IS NOT NULL AND NOT ${isVisible(sql`${left}::uuid`)}
     ORDER BY changed_at DESC, version DESC LIMIT 1`);
   return last;
 };

@@ -292,6 +292,37 @@ test('The history of a document hides what it was called in a private folder', a
   expect(JSON.stringify(body)).not.toContain(own);
 });
 
+test('The history of a document keeps hiding what it was in folders that are deleted for good', async () => {
+  const [ann, bob] = [newUser(), newUser()];
+  const own = await folder('Own', null, ann.headers);
+  const member = { user_id: ann.userId, access: 'write' };
+  await post(`${foldersPath}/${own}/members`, member, ann.headers).expect(201);
+  const created = await upload({ fields: { folder_id: own }, headers: ann.headers }).expect(201);
+  const path = `${documentsPath}/${created.body.data.id}`;
+  await put(path, { name: 'Dismissals.txt' }, ann.headers).expect(200);
+  await put(path, { name: 'Plan.txt', folder_id: null }, ann.headers).expect(200);
+  await remove(`${foldersPath}/${own}`, ann.headers).expect(204);
+  const { pool } = crm().context;
+  await pool.query(
+    "UPDATE tenant_crm.document_folders SET deleted_at = now() - interval '31 days' WHERE id = $1",
+    [own],
+  );
+  await pool.query(
+    "UPDATE crm_jobs.job SET start_after = now() WHERE name = 'document_purge' AND data->>'id' = $1",
+    [own],
+  );
+  await until(async () => {
+    const { rows } = await pool.query('SELECT FROM tenant_crm.document_folders WHERE id = $1', [
+      own,
+    ]);
+    return rows.length === 0;
+  });
+  const { body } = await get(`${path}/history`, bob.headers).expect(200);
+  expect(body).toMatchObject({ data: [{ version: 3, changes: {} }], meta: { total: 1 } });
+  const admin = await get(`${path}/history`, caller({ is_system_admin: true })).expect(200);
+  expect(JSON.stringify(admin.body)).toContain('Dismissals');
+});
+
 test('Lists show what is in a folder or in the root', async () => {
   const top = await folder('Top');
   await folder('Below', top);

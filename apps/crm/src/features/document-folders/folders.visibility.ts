@@ -16,6 +16,10 @@ const ownFolders = ({ tenantId, userUuid }: FolderViewer): Prisma.Sql => sql`ARR
   WHERE tenant_id = ${tenantId}::uuid AND user_id = ${userUuid}::uuid
 )`;
 
+/** The condition of the folders that a caller who does not see all of them may see. */
+const seenBy = (caller: FolderViewer): Prisma.Sql =>
+  sql`restricted_by = '{}' OR restricted_by && ${ownFolders(caller)}`;
+
 /**
  * The ids of the folders that the caller may not see, deleted ones included, as a subquery. Undefined for system
  * administrators, who see all folders.
@@ -36,7 +40,7 @@ const hiddenFolders = (caller: FolderViewer): Prisma.Sql | undefined =>
 export const visibleFolders = (caller: FolderViewer): Scope<RecordRow> => {
   if (caller.isSystemAdmin) return {};
   return {
-    condition: sql`restricted_by = '{}' OR restricted_by && ${ownFolders(caller)}`,
+    condition: seenBy(caller),
     excluded: sql`
       SELECT count(*)::int FROM tenant_crm.document_folders
       WHERE tenant_id = ${caller.tenantId}::uuid AND deleted_at IS NULL AND restricted_by <> '{}'
@@ -45,10 +49,16 @@ export const visibleFolders = (caller: FolderViewer): Scope<RecordRow> => {
 };
 
 /** The history of records in folders leaves out what they were in a folder that the caller may not see. */
-export const historyInFolders = (caller: FolderViewer): HiddenHistory | undefined => {
-  const hidden = hiddenFolders(caller);
-  return hidden && { field: 'folder_id', hidden };
-};
+export const historyInFolders = (caller: FolderViewer): HiddenHistory | undefined =>
+  caller.isSystemAdmin
+    ? undefined
+    : {
+        field: 'folder_id',
+        isVisible: (id) => sql`EXISTS (
+          SELECT FROM tenant_crm.document_folders
+          WHERE tenant_id = ${caller.tenantId}::uuid AND id = ${id} AND (${seenBy(caller)})
+        )`,
+      };
 
 /**
  * The records of another table that are in no folder, or in one that the caller may see. The table needs a nullable

@@ -16,6 +16,10 @@ const ownProjects = ({ tenantId, userUuid }: ProjectViewer): Prisma.Sql => sql`(
   WHERE tenant_id = ${tenantId}::uuid AND user_id = ${userUuid}::uuid
 )`;
 
+/** The condition of the projects that a caller who does not see all of them may see. */
+const seenBy = (caller: ProjectViewer): Prisma.Sql =>
+  sql`NOT is_private OR id IN ${ownProjects(caller)}`;
+
 /**
  * The ids of the private projects that the caller may not see, deleted ones included, as a subquery. Undefined
  * for system administrators, who see all projects.
@@ -32,7 +36,7 @@ export const hiddenProjects = (caller: ProjectViewer): Prisma.Sql | undefined =>
 export const visibleProjects = (caller: ProjectViewer): Scope<RecordRow> => {
   if (caller.isSystemAdmin) return {};
   return {
-    condition: sql`NOT is_private OR id IN ${ownProjects(caller)}`,
+    condition: seenBy(caller),
     excluded: sql`
       SELECT count(*)::int FROM tenant_crm.projects
       WHERE tenant_id = ${caller.tenantId}::uuid AND deleted_at IS NULL
@@ -41,10 +45,16 @@ export const visibleProjects = (caller: ProjectViewer): Scope<RecordRow> => {
 };
 
 /** What a record was while it was in a project that the caller may not see is no part of its history for them. */
-export const historyInProjects = (caller: ProjectViewer): HiddenHistory | undefined => {
-  const hidden = hiddenProjects(caller);
-  return hidden && { field: 'project_id', hidden };
-};
+export const historyInProjects = (caller: ProjectViewer): HiddenHistory | undefined =>
+  caller.isSystemAdmin
+    ? undefined
+    : {
+        field: 'project_id',
+        isVisible: (id) => sql`EXISTS (
+          SELECT FROM tenant_crm.projects
+          WHERE tenant_id = ${caller.tenantId}::uuid AND id = ${id} AND (${seenBy(caller)})
+        )`,
+      };
 
 /**
  * The records of another table that are in no project, or in one that the caller may see. The table needs a
