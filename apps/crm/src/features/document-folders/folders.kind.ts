@@ -12,7 +12,7 @@ import {
   checkNewFolder,
   followFolder,
 } from './folders.rules.ts';
-import { visibleFolders } from './folders.visibility.ts';
+import { historyInFolders, visibleFolders } from './folders.visibility.ts';
 
 const FolderInput = named(
   'DocumentFolderInput',
@@ -42,6 +42,7 @@ export const documentFolder = declareKind({
   filters: { parent_id: equals('parent_id', uuid()), in_root: inRoot('parent_id'), ...timeFilters },
   search: true,
   scope: (caller) => visibleFolders(caller),
+  hiddenHistory: (caller) => historyInFolders(caller, 'parent_id'),
   rules: {
     create: (input, context) => checkNewFolder(input, context),
     update: (change, context) => checkFolderChange(change, context),

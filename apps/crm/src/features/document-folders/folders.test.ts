@@ -292,6 +292,21 @@ test('The history of a document hides what it was called in a private folder', a
   expect(JSON.stringify(body)).not.toContain(own);
 });
 
+test('The history of a folder hides what it was called in a private folder', async () => {
+  const [ann, bob] = [newUser(), newUser()];
+  const own = await folder('Own', null, ann.headers);
+  const member = { user_id: ann.userId, access: 'write' };
+  await post(`${foldersPath}/${own}/members`, member, ann.headers).expect(201);
+  const path = `${foldersPath}/${await folder('Below', own, ann.headers)}`;
+  await put(path, { name: 'Dismissals' }, ann.headers).expect(200);
+  await put(path, { name: 'Plans', parent_id: null }, ann.headers).expect(200);
+  expect(JSON.stringify((await get(`${path}/history`, ann.headers)).body)).toContain('Dismissals');
+  const { body } = await get(`${path}/history`, bob.headers).expect(200);
+  expect(body).toMatchObject({ data: [{ version: 3, changes: {} }], meta: { total: 1 } });
+  expect(JSON.stringify(body)).not.toContain('Dismissals');
+  expect(JSON.stringify(body)).not.toContain(own);
+});
+
 test('The history of a document keeps hiding what it was in folders that are deleted for good', async () => {
   const [ann, bob] = [newUser(), newUser()];
   const own = await folder('Own', null, ann.headers);

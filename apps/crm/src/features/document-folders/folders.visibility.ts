@@ -49,11 +49,14 @@ export const visibleFolders = (caller: FolderViewer): Scope<RecordRow> => {
 };
 
 /** The history of records in folders leaves out what they were in a folder that the caller may not see. */
-export const historyInFolders = (caller: FolderViewer): HiddenHistory | undefined =>
+export const historyInFolders = (
+  caller: FolderViewer,
+  field: 'folder_id' | 'parent_id',
+): HiddenHistory | undefined =>
   caller.isSystemAdmin
     ? undefined
     : {
-        field: 'folder_id',
+        field,
         isVisible: (id) => sql`EXISTS (
           SELECT FROM tenant_crm.document_folders
           WHERE tenant_id = ${caller.tenantId}::uuid AND id = ${id} AND (${seenBy(caller)})

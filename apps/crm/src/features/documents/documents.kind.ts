@@ -103,7 +103,7 @@ export const document = declareKind({
   alsoSearched: documentTexts,
   countedBy: ['folder_id'],
   scope: (caller) => inVisibleFolders(caller, 'documents'),
-  hiddenHistory: (caller) => historyInFolders(caller),
+  hiddenHistory: (caller) => historyInFolders(caller, 'folder_id'),
   rules: {
     create: (input, context) => createDocument(input, context),
     update: (change, context) => checkDocumentChange(change, context),
