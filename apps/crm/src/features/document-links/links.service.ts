@@ -53,8 +53,7 @@ const noLink = (): HttpError => notFound('The link');
 
 /** Whether an error of the download means that the link no longer works: 404. */
 const hasEnded = (error: unknown): boolean =>
-  error instanceof HttpError &&
-  (error.status === 404 || (error.status === 409 && error.code !== 'scan_pending'));
+  error instanceof HttpError && (error.status === 404 || error.code === 'file_quarantined');
 
 export const createLinks = ({ database, documents, access }: Dependencies): LinkService => {
   const links = createRecords(documentLink, database);

@@ -227,7 +227,7 @@ describe('A link stops working', () => {
     await expectEnded(link);
   });
 
-  test('when the file is infected, and is 409 while the file is being scanned', async () => {
+  test('when the file is infected, and is 409 while the file is being scanned or if it cannot be', async () => {
     const id = await documentOf(ada, crypto.randomUUID());
     const link = await linkTo(id);
     const scanned = (status: string) =>
@@ -238,6 +238,8 @@ describe('A link stops working', () => {
       );
     await scanned('pending');
     expect((await open(link.path).expect(409)).body.error).toBe('scan_pending');
+    await scanned('unscannable');
+    expect((await open(link.path).expect(409)).body.error).toBe('file_unscannable');
     await scanned('infected');
     await expectEnded(link);
   });
