@@ -20,9 +20,9 @@ const UNNAMED = '';
 /** For each column of the file the field that it sets, null if it is ignored, or `UNNAMED`. */
 export type Columns = readonly (string | null)[];
 
-/** The columns, or what is wrong with the header and its mapping. */
+/** The names of the columns and what they set, or what is wrong with the header and its mapping. */
 export type ColumnsResult =
-  | { readonly ok: true; readonly columns: Columns }
+  | { readonly ok: true; readonly names: readonly string[]; readonly columns: Columns }
   | { readonly ok: false; readonly field: 'file' | 'mapping'; readonly message: string };
 
 const refused = (field: 'file' | 'mapping', message: string): ColumnsResult => ({
@@ -33,10 +33,36 @@ const refused = (field: 'file' | 'mapping', message: string): ColumnsResult => (
 
 const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 
-const repeated = (names: readonly (string | null)[]): string[] =>
-  names.filter((name, index): name is string => name !== null && names.indexOf(name) < index);
+const repeated = (names: readonly (string | null)[]): string[] => {
+  const seen = new Set<string>();
+  return names.filter((name): name is string => {
+    if (name === null) return false;
+    const isRepeated = seen.has(name);
+    seen.add(name);
+    return isRepeated;
+  });
+};
 
 const isRequired = (field: Field | undefined): boolean => field !== undefined && !field.absent;
+
+/** The text of a cell: exports put an apostrophe before those that spreadsheets would evaluate; see `listExports`. */
+export const withoutEscape = (cell: string): string =>
+  cell.startsWith("'") && /^'+[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/.test(cell)
+    ? cell.slice(1)
+    : cell;
+
+/**
+ * The names of the columns, also of a file of failed rows, in which headers that begin like formulas have an apostrophe
+ * as well. In other files, the apostrophe is a part of the header if the mapping has it.
+ */
+const namesOf = (header: readonly string[], mapping: Mapping): readonly string[] => {
+  const given = header.map((name) => name.trim());
+  const names = given.map((name) => withoutEscape(name).trim());
+  const fits = (some: readonly string[]): boolean =>
+    repeated(some.filter((name) => name !== UNNAMED)).length === 0 &&
+    Object.keys(mapping).every((name) => some.includes(name));
+  return fits(given) && !fits(names) ? given : names;
+};
 
 /**
  * Assigns the columns of a file to fields: as `mapping` says, otherwise by their names. Every column must be
@@ -47,7 +73,7 @@ export const assignColumns = (
   header: readonly string[],
   mapping: Mapping = {},
 ): ColumnsResult => {
-  const names = header.map((name) => name.trim());
+  const names = namesOf(header, mapping);
   if (names.every((name) => name === UNNAMED)) return refused('file', 'file has no header row');
   const named = names.filter((name) => name !== UNNAMED);
   const twice = repeated(named);
@@ -79,14 +105,8 @@ export const assignColumns = (
     (name) => isRequired(input.fields[name]) && !columns.includes(name),
   );
   if (lacking.length > 0) return refused('mapping', `no column is mapped to ${quoted(lacking)}`);
-  return { ok: true, columns };
+  return { ok: true, names, columns };
 };
-
-/** The text of a cell: exports put an apostrophe before those that spreadsheets would evaluate; see `listExports`. */
-export const withoutEscape = (cell: string): string =>
-  cell.startsWith("'") && /^'+[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/.test(cell)
-    ? cell.slice(1)
-    : cell;
 
 const typeOf = ({ json }: Field): unknown => {
   const { type, anyOf } = json;

@@ -104,6 +104,24 @@ test('Failed rows that begin like formulas can be imported as they are downloade
   expect(found.toSorted()).toEqual(["'=1", '=1', '=1']);
 });
 
+test.each([[['@handle']], [["'@handle"]], [['@handle', "'@handle"]]])(
+  'Failed rows of a file with the headers %j are imported again with the same mapping',
+  async (headers) => {
+    const mapping = JSON.stringify(Object.fromEntries(headers.map((name) => [name, null])));
+    const cells = headers.map(() => '=1').join();
+    let file = `first_name,email,${headers}\nAda,no address,${cells}\n`;
+    for (const _round of [1, 2, 3]) {
+      const { id, ...counts } = await importFile(file, { mapping });
+      expect(counts).toMatchObject({ status: 'completed', rows_failed: 1 });
+      ({ text: file } = await get(`/api/crm/imports/${id}/failures`).expect(200));
+      const escaped = headers.map((name) => `'${name}`);
+      expect(file.split('\r\n')[0]).toBe(`import_row,import_errors,first_name,email,${escaped}`);
+    }
+    const corrected = file.replace('Ada,no address', 'Ada,ada@example.com');
+    expect(await importFile(corrected, { mapping })).toMatchObject({ rows_created: 1 });
+  },
+);
+
 test('What contacts and companies are exported as can be imported in another tenant', async () => {
   for (const [path, record] of [
     [

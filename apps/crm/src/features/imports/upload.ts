@@ -129,7 +129,7 @@ const inspect = async (
     const rowShape = await importTargets[request.resource].rowShape(db, request.duplicates);
     const assigned = assignColumns(rowShape, header, mapping ?? {});
     if (!assigned.ok) throw invalidField(assigned.field, assigned.message);
-    return { encoding, delimiter, header };
+    return { encoding, delimiter, header: assigned.names };
   } catch (error) {
     // The message of a field has no full stop, and that of an import has one.
     if (error instanceof UnreadableFile) {
