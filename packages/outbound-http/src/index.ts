@@ -1,6 +1,6 @@
 export { allowedAddresses, type IsAllowedAddress } from './addresses.ts';
 export { boundedFetch, type FetchLimits } from './bounded-fetch.ts';
-export { AddressRefused, type Resolve, type ResolvedAddress } from './lookup.ts';
+export { AddressRefused, LookupFailed, type Resolve, type ResolvedAddress } from './lookup.ts';
 export {
   PublicHttp,
   type PublicHttpOptions,

@@ -1,7 +1,9 @@
+import { setMaxListeners } from 'node:events';
 import type { Agent, Dispatcher } from 'undici';
 import { allowedAddresses, type IsAllowedAddress } from './addresses.ts';
-import { checkedLookup, type Resolve, resolveWithSystem } from './lookup.ts';
+import { checkedLookup, type Resolve } from './lookup.ts';
 import { readBeginning, readBounded } from './read-bounded.ts';
+import { createResolve } from './resolve.ts';
 import { checkTarget } from './target.ts';
 
 export interface PublicHttpOptions {
@@ -9,7 +11,7 @@ export interface PublicHttpOptions {
   readonly allowedNetworks?: readonly string[];
   /** The largest number of redirects that one request follows. Default 3. */
   readonly maxRedirects?: number;
-  /** Resolves host names; by default as the operating system does. */
+  /** Resolves host names; by default with the name servers of the operating system. */
   readonly resolve?: Resolve;
 }
 
@@ -95,13 +97,19 @@ export class PublicHttp {
   readonly #isAllowed: IsAllowedAddress;
   readonly #maxRedirects: number;
   readonly #lookup: ReturnType<typeof checkedLookup>;
+  readonly #closing = new AbortController();
   #agent: Agent | undefined;
-  #isClosed = false;
 
   constructor({ allowedNetworks = [], maxRedirects = 3, resolve }: PublicHttpOptions = {}) {
     this.#isAllowed = allowedAddresses(allowedNetworks);
     this.#maxRedirects = maxRedirects;
-    this.#lookup = checkedLookup(resolve ?? resolveWithSystem, this.#isAllowed);
+    // One for each lookup: requests can share a connection, so no lookup belongs to one of them.
+    setMaxListeners(0, this.#closing.signal);
+    this.#lookup = checkedLookup(
+      resolve ?? createResolve({ hasLocalNames: allowedNetworks.length > 0 }),
+      this.#isAllowed,
+      this.#closing.signal,
+    );
   }
 
   /** Throws an InvalidTarget or AddressRefused for a URL that no request may use, without a DNS lookup. */
@@ -111,7 +119,7 @@ export class PublicHttp {
 
   /**
    * Sends a request and reads its whole response, whatever its status. Rejects with an InvalidTarget,
-   * AddressRefused, RedirectRefused or ResponseTooLarge, with a TimeoutError, or with the network's error.
+   * AddressRefused, RedirectRefused or ResponseTooLarge, with a TimeoutError, a LookupFailed, or the network's error.
    */
   async request(url: string, options: PublicRequest = {}): Promise<PublicResponse> {
     const { timeoutMs = 10_000, maxBytes = 1024 * 1024, signal } = options;
@@ -152,7 +160,7 @@ export class PublicHttp {
 
   /** Aborts running requests and closes all connections. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     await this.#agent?.destroy();
   }
 
@@ -162,7 +170,7 @@ export class PublicHttp {
   ): Promise<Dispatcher.ResponseData> {
     // Loaded with the first request: it takes several megabytes, and many processes send none.
     const { Agent, errors, request } = await import('undici');
-    if (this.#isClosed) throw new errors.ClientDestroyedError();
+    if (this.#closing.signal.aborted) throw new errors.ClientDestroyedError();
     this.#agent ??= new Agent({ connect: { lookup: this.#lookup }, keepAliveTimeout: 10_000 });
     return request(target, { ...hop, dispatcher: this.#agent });
   }

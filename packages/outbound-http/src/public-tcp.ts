@@ -1,11 +1,12 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { allowedAddresses, type IsAllowedAddress } from './addresses.ts';
-import { AddressRefused, checkedLookup, type Resolve, resolveWithSystem } from './lookup.ts';
+import { AddressRefused, checkedLookup, type Resolve } from './lookup.ts';
+import { createResolve } from './resolve.ts';
 
 export interface PublicTcpOptions {
   /** Private networks that connections may be opened to, in CIDR notation; for development and tests. */
   readonly allowedNetworks?: readonly string[];
-  /** Resolves host names; by default as the operating system does. */
+  /** Resolves host names; by default with the name servers of the operating system. */
   readonly resolve?: Resolve;
 }
 
@@ -29,15 +30,15 @@ export class ConnectTimeout extends Error {
  */
 export class PublicTcp {
   readonly #isAllowed: IsAllowedAddress;
-  readonly #lookup: ReturnType<typeof checkedLookup>;
+  readonly #resolve: Resolve;
 
   constructor({ allowedNetworks = [], resolve }: PublicTcpOptions = {}) {
     this.#isAllowed = allowedAddresses(allowedNetworks);
-    this.#lookup = checkedLookup(resolve ?? resolveWithSystem, this.#isAllowed);
+    this.#resolve = resolve ?? createResolve({ hasLocalNames: allowedNetworks.length > 0 });
   }
 
   /**
-   * Opens a connection. Rejects with an AddressRefused, a ConnectTimeout, or the error of the lookup or the network.
+   * Opens a connection. Rejects with an AddressRefused, a ConnectTimeout, a LookupFailed, or the network's error.
    */
   async connect({ host, port, timeoutMs }: TcpTarget): Promise<Socket> {
     // Connecting to an IP address involves no lookup.
@@ -45,12 +46,15 @@ export class PublicTcp {
       throw new AddressRefused(`${host} is not a public address.`);
     }
     return new Promise((resolve, reject) => {
-      const socket = connect({ host, port, lookup: this.#lookup });
+      const failed = new AbortController();
+      const lookup = checkedLookup(this.#resolve, this.#isAllowed, failed.signal);
+      const socket = connect({ host, port, lookup });
       const deadline = setTimeout(() => {
         socket.destroy(new ConnectTimeout('The connection was not established in time.'));
       }, timeoutMs);
       socket.once('error', (error) => {
         clearTimeout(deadline);
+        failed.abort();
         reject(error);
       });
       socket.once('connect', () => {

@@ -1,4 +1,4 @@
-import { AddressRefused } from '@tessera/outbound-http';
+import { AddressRefused, LookupFailed } from '@tessera/outbound-http';
 
 /** The step at which sending a message failed. */
 export const deliverySteps = [
@@ -59,11 +59,9 @@ export class DeliveryFailed extends Error {
 
 /** The failure of a connection or a request that got no answer. */
 export const connectionFailure = (error: unknown): DeliveryFailed => {
-  const { code, syscall } = error as { code?: string; syscall?: string };
   if (error instanceof AddressRefused) return new DeliveryFailed('address', { isTemporary: false });
-  // EAI_AGAIN: the name server did not answer.
-  if (syscall === 'getaddrinfo') {
-    return new DeliveryFailed('dns', { isTemporary: code === 'EAI_AGAIN' });
+  if (error instanceof LookupFailed) {
+    return new DeliveryFailed('dns', { isTemporary: error.isTemporary });
   }
   return new DeliveryFailed('connection', { isTemporary: true });
 };
