@@ -144,7 +144,7 @@ export const bulkHandlers = (
       const selection = { range, types, after };
       const { replayed, last } = await replayBatch(db, endpoint_id, selection, batch);
       if (last && replayed === batch) await enqueueReplay(jobs, db, endpoint_id, range, last);
-      if (replayed > 0) await wake(db, endpoint_id, new Date());
+      if (replayed > 0) await wake(db, endpoint_id);
     });
   }),
 ];

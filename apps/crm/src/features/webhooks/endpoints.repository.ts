@@ -39,22 +39,43 @@ export const findEndpoint = async (
   return found;
 };
 
-/** Notes that a job is enqueued for a time; false if one already is, for that time or an earlier one. */
-export const noteWake = async (db: TenantDb, id: string, at: Date): Promise<boolean> => {
-  // One that should have run minutes ago was lost.
-  const rows = await db.query(sql`
-    UPDATE tenant_crm.webhook_endpoints SET wake_at = ${at}::timestamptz
+/** How many later jobs of an endpoint are noted. Of more, the last ones are enqueued again when they are needed. */
+const MOST_LATER = 20;
+
+/**
+ * Notes that a job is enqueued, for a time if one is given; returns whether that is later, and undefined if a job is
+ * already enqueued for that time or an earlier one. Times are compared by the clock of the database, as those of jobs are.
+ */
+export const noteWake = async (
+  db: TenantDb,
+  id: string,
+  at: Date | undefined,
+): Promise<{ readonly is_later: boolean } | undefined> => {
+  const due = at ? sql`${at}::timestamptz` : sql`now()`;
+  // A job that should have run minutes ago was lost. The previous release notes later jobs in wake_at, too.
+  const [noted] = await db.query<{ is_later: boolean }>(sql`
+    UPDATE tenant_crm.webhook_endpoints
+    SET wake_at = CASE WHEN ${due} > now() THEN NULL ELSE now() END,
+      later_wakes = ARRAY(
+        SELECT later FROM unnest(later_wakes || wake_at || ${due}) AS later
+        WHERE later > now() ORDER BY later LIMIT ${MOST_LATER})
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid
-      AND (wake_at IS NULL OR wake_at > ${at}::timestamptz OR wake_at < now() - interval '10 minutes')
-    RETURNING id`);
-  return rows.length > 0;
+      AND (wake_at IS NULL OR wake_at > greatest(${due}, now()) OR wake_at < now() - interval '10 minutes')
+      AND coalesce(
+        (SELECT min(later) FROM unnest(later_wakes) AS later WHERE later > now()) > ${due}, true)
+    RETURNING ${due} > now() AS is_later`);
+  return noted;
 };
 
-/** Notes that the job runs: what is added from now on needs another one. */
+/** Notes that a job runs: what is added from now on needs another one. Jobs for later times remain noted. */
 export const noteRun = async (db: TenantDb, id: string): Promise<void> => {
   await db.query(sql`
-    UPDATE tenant_crm.webhook_endpoints SET wake_at = NULL
-    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid AND wake_at IS NOT NULL`);
+    UPDATE tenant_crm.webhook_endpoints
+    SET wake_at = NULL,
+      later_wakes = ARRAY(
+        SELECT later FROM unnest(later_wakes || wake_at) AS later WHERE later > now() ORDER BY later)
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid
+      AND (wake_at IS NOT NULL OR later_wakes[1] <= now())`);
 };
 
 /** Notes that an attempt succeeded. */

@@ -58,7 +58,7 @@ const takeOfTenant = async (
     }
   }
   await insert();
-  for (const endpointId of woken) await wake(db, endpointId, new Date());
+  for (const endpointId of woken) await wake(db, endpointId);
 };
 
 /** Turns events into deliveries, in the transaction that removes them from the outbox. */

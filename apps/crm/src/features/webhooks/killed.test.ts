@@ -52,8 +52,9 @@ test('Every change reaches the receiver at least once, although the processes th
     await crm.context.pool.query(
       `UPDATE tenant_crm.webhook_deliveries SET next_attempt_at = now() WHERE state = 'sending'`,
     );
+    await crm.context.pool.query('UPDATE tenant_crm.webhook_endpoints SET wake_at = NULL');
     const db = crm.context.database.forTenant(caller.tenantId);
-    await db.transaction((tx) => createWake(crm.context.jobs)(tx, endpoint, new Date(0)));
+    await db.transaction((tx) => createWake(crm.context.jobs)(tx, endpoint));
   };
 
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -41,7 +41,7 @@ export const wakeOverdue = async (
     [BATCH],
   );
   for (const { tenant_id: tenantId, endpoint_id: endpointId } of rows) {
-    await forTenant(tenantId).transaction((db) => wake(db, endpointId, new Date()));
+    await forTenant(tenantId).transaction((db) => wake(db, endpointId));
   }
 };
 

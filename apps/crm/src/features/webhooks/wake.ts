@@ -10,15 +10,18 @@ export const deliveryJob = defineJob(
   { concurrency: 20, timeLimitSeconds: 300, backoffSeconds: 2, maxBackoffSeconds: 60 },
 );
 
-/** Makes sure that the endpoint's deliveries are sent once the transaction commits, or at a later time. */
-export type Wake = (db: TenantDb, endpointId: string, at: Date) => Promise<void>;
+/** Makes sure that the endpoint's deliveries are sent once the transaction commits, or at a time if that is later. */
+export type Wake = (db: TenantDb, endpointId: string, at?: Date) => Promise<void>;
 
-/** At most one job waits for each endpoint and time, however many deliveries there are. */
+/**
+ * At most one job waits for each endpoint and time, however many deliveries there are: a job that runs enqueues the next
+ * one, unless that is enqueued already.
+ */
 export const createWake =
   (jobs: Pick<JobQueue, 'enqueue'>): Wake =>
   async (db, endpointId, at) => {
-    if (!(await noteWake(db, endpointId, at))) return;
+    const noted = await noteWake(db, endpointId, at);
+    if (!noted) return;
     const payload = { tenant_id: db.tenantId, endpoint_id: endpointId };
-    const isLater = at.getTime() > Date.now();
-    await jobs.enqueue(db, deliveryJob, payload, isLater ? { runAt: at } : {});
+    await jobs.enqueue(db, deliveryJob, payload, at && noted.is_later ? { runAt: at } : {});
   };

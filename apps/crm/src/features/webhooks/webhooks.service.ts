@@ -97,7 +97,7 @@ export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => 
       if (!endpoint) throw notFound('The webhook endpoint');
       if (!endpoint.is_enabled) throw conflict('The webhook endpoint is disabled.');
       const result = await work(db, endpoint);
-      await wake(db, id, new Date());
+      await wake(db, id);
       return result;
     });
 

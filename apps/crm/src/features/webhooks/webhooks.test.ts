@@ -56,7 +56,7 @@ const sendWaiting = async (endpointId: string) => {
   );
   const { database, jobs } = crm().context;
   const db = database.forTenant(rows[0].tenant_id);
-  await db.transaction((tx) => createWake(jobs)(tx, endpointId, new Date(0)));
+  await db.transaction((tx) => createWake(jobs)(tx, endpointId));
 };
 
 describe('a change is delivered', () => {
