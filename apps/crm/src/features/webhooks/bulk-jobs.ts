@@ -10,11 +10,12 @@ import type { Database, TenantDb } from '../../database.ts';
 import {
   type Cursor,
   countRange,
+  findReplayed,
   type ReplayedRange,
-  replayBatch,
+  replayDeliveries,
   stopBatch,
 } from './deliveries.repository.ts';
-import { findEndpoint } from './endpoints.repository.ts';
+import { findEndpoint, peekEndpoint } from './endpoints.repository.ts';
 import { selectedTypes } from './event-selectors.ts';
 import type { Wake } from './wake.ts';
 
@@ -49,16 +50,26 @@ const replayJob = defineJob(
   options,
 );
 
+/** What a replay has selected. */
+export interface SelectedReplay {
+  readonly range: ReplayedRange;
+  readonly first: readonly Cursor[];
+  /** The number of deliveries after the first ones. */
+  readonly further: number;
+}
+
 /** Changes many deliveries of an endpoint: the first in the caller's transaction, the others in a job. */
 export interface BulkChanges {
   stop(db: TenantDb, endpointId: string, reason: string): Promise<void>;
-  /** Returns the number of all; 422 if there are too many. */
-  replay(
+  /** Finds what is to be replayed, before the endpoint is locked: this may take long. 422 if there are too many. */
+  selectReplay(
     db: TenantDb,
     endpointId: string,
     range: ReplayedRange,
     selectors: readonly string[],
-  ): Promise<number>;
+  ): Promise<SelectedReplay>;
+  /** Replays what was selected, and returns the number. The endpoint must be locked. */
+  replay(db: TenantDb, endpointId: string, selected: SelectedReplay): Promise<number>;
 }
 
 type Enqueue = Pick<JobQueue, 'enqueue'>;
@@ -96,22 +107,28 @@ export const createBulkChanges = (
     });
   },
 
-  async replay(db, endpointId, range, selectors) {
+  async selectReplay(db, endpointId, range, selectors) {
     const types = selectedTypes(selectors);
-    const first = await replayBatch(db, endpointId, { range, types }, batch);
-    if (first.replayed < batch || !first.last) return first.replayed;
-    const rest = { range, types, after: first.last };
-    const replayed =
-      first.replayed + (await countRange(db, endpointId, rest, mostReplayed - batch + 1));
-    if (replayed > mostReplayed) {
+    const first = await findReplayed(db, endpointId, { range, types }, batch);
+    const after = first.at(-1);
+    if (!after || first.length < batch) return { range, first, further: 0 };
+    const rest = { range, types, after };
+    const further = await countRange(db, endpointId, rest, mostReplayed - batch + 1);
+    if (batch + further > mostReplayed) {
       const most = mostReplayed.toLocaleString('en');
       throw invalidField(
         'from',
         `from must select at most ${most} deliveries: replay shorter periods`,
       );
     }
-    await enqueueReplay(jobs, db, endpointId, range, first.last);
-    return replayed;
+    return { range, first, further };
+  },
+
+  async replay(db, endpointId, { range, first, further }) {
+    const replayed = await replayDeliveries(db, first, range.state);
+    const last = first.at(-1);
+    if (last && further > 0) await enqueueReplay(jobs, db, endpointId, range, last);
+    return replayed + further;
   },
 });
 
@@ -138,13 +155,15 @@ export const bulkHandlers = (
     const after = { at: new Date(times.after), id: times.after_id };
     // The rest is a further job, in the same transaction: no delivery is replayed twice if this process is killed.
     await database.forTenant(tenant_id).transaction(async (db) => {
-      const endpoint = await findEndpoint(db, endpoint_id);
-      if (!endpoint?.is_enabled) return;
-      const types = selectedTypes(endpoint.event_types);
-      const selection = { range, types, after };
-      const { replayed, last } = await replayBatch(db, endpoint_id, selection, batch);
-      if (last && replayed === batch) await enqueueReplay(jobs, db, endpoint_id, range, last);
-      if (replayed > 0) await wake(db, endpoint_id);
+      const seen = await peekEndpoint(db, endpoint_id);
+      if (!seen?.is_enabled) return;
+      const selection = { range, types: selectedTypes(seen.event_types), after };
+      const found = await findReplayed(db, endpoint_id, selection, batch);
+      const last = found.at(-1);
+      if (!last || !(await findEndpoint(db, endpoint_id))?.is_enabled) return;
+      await replayDeliveries(db, found, state);
+      if (found.length === batch) await enqueueReplay(jobs, db, endpoint_id, range, last);
+      await wake(db, endpoint_id);
     });
   }),
 ];

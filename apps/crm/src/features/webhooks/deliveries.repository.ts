@@ -128,23 +128,31 @@ const inRange = (
   ${after ? sql`AND (created_at, id) > (${after.at}::timestamptz, ${after.id}::uuid)` : empty}`;
 
 /**
- * Sends deliveries of an endpoint that were created in a period and have ended again, the oldest first and up to a
- * number. Returns how many, and the last of them.
+ * The deliveries of an endpoint that were created in a period and have ended, the oldest first and up to a number. This
+ * may read many others, so the endpoint must not be locked yet.
  */
-export const replayBatch = async (
+export const findReplayed = (
   db: TenantDb,
   endpointId: string,
   selection: ReplaySelection,
   most: number,
-): Promise<{ readonly replayed: number; readonly last: Cursor | undefined }> => {
-  const rows = await db.query<Cursor>(sql`
+): Promise<readonly Cursor[]> =>
+  db.query<Cursor>(sql`
     SELECT created_at AS at, id FROM tenant_crm.webhook_deliveries
     WHERE ${inRange(db, endpointId, selection)} ORDER BY created_at, id LIMIT ${most}`);
-  const ids = rows.map(({ id }) => id);
-  await db.query(sql`
+
+/** Sends those of the deliveries again that are still in the state; returns how many. The endpoint must be locked. */
+export const replayDeliveries = async (
+  db: TenantDb,
+  found: readonly Cursor[],
+  state: ReplayedRange['state'],
+): Promise<number> => {
+  const ids = found.map(({ id }) => id);
+  const rows = await db.query(sql`
     UPDATE tenant_crm.webhook_deliveries SET ${REPLAY}
-    WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY (${ids}::uuid[])`);
-  return { replayed: ids.length, last: rows.at(-1) };
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY (${ids}::uuid[]) AND state = ${state}
+    RETURNING id`);
+  return rows.length;
 };
 
 /** The number of deliveries that a replay selects; at most `most`. */

@@ -3,7 +3,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { SYSTEM_ACTOR } from '../../records/actor.ts';
 import { recordChanges } from '../../records/record-changes.ts';
 
-const { sql } = Prisma;
+const { sql, empty } = Prisma;
 
 /** An endpoint that takes events. */
 export interface LiveEndpoint {
@@ -27,17 +27,25 @@ export interface FoundEndpoint {
   readonly event_types: readonly string[];
 }
 
-/** How an endpoint is, which stays so until the transaction ends; undefined if it is deleted or does not exist. */
-export const findEndpoint = async (
+const findLive = async (
   db: TenantDb,
   id: string,
+  lock: Prisma.Sql,
 ): Promise<FoundEndpoint | undefined> => {
   const [found] = await db.query<FoundEndpoint>(sql`
     SELECT is_enabled, event_types FROM tenant_crm.webhook_endpoints
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid AND deleted_at IS NULL
-    FOR NO KEY UPDATE`);
+    ${lock}`);
   return found;
 };
+
+/** How an endpoint is, which may change at any time; undefined if it is deleted or does not exist. */
+export const peekEndpoint = (db: TenantDb, id: string): Promise<FoundEndpoint | undefined> =>
+  findLive(db, id, empty);
+
+/** How an endpoint is, which stays so until the transaction ends; undefined if it is deleted or does not exist. */
+export const findEndpoint = (db: TenantDb, id: string): Promise<FoundEndpoint | undefined> =>
+  findLive(db, id, sql`FOR NO KEY UPDATE`);
 
 /** How many later jobs of an endpoint are noted. Of more, the last ones are enqueued again when they are needed. */
 const MOST_LATER = 20;

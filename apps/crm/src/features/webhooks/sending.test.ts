@@ -201,9 +201,10 @@ test('A large replay and the end of a large backlog are done in parts, the first
   const limited = createBulkChanges(jobs, 100, 1299);
   const range = { from: new Date(0), to: new Date(), state: 'failed' } as const;
   const db = crm().context.database.forTenant(tenant().id);
-  await expect(
-    db.transaction((tx) => limited.replay(tx, id, range, ['crm.contacts.*'])),
-  ).rejects.toMatchObject({ status: 422, errors: { from: [expect.stringContaining('1,299')] } });
+  await expect(limited.selectReplay(db, id, range, ['crm.contacts.*'])).rejects.toMatchObject({
+    status: 422,
+    errors: { from: [expect.stringContaining('1,299')] },
+  });
   const { body } = await post(`${path}/${id}/replay`, { from }).expect(202);
   expect(body.data).toEqual({ replayed: 1300 });
   const ended = async () => {

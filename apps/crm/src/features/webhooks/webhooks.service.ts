@@ -23,7 +23,7 @@ import {
   type WebhookEndpointKind,
   type WebhookEndpoints,
 } from './endpoints.kind.ts';
-import { type FoundEndpoint, findEndpoint } from './endpoints.repository.ts';
+import { type FoundEndpoint, findEndpoint, peekEndpoint } from './endpoints.repository.ts';
 import type { EndpointDependencies, NewEndpoint } from './endpoints.rules.ts';
 import { requireSelection, requireTypes, TEST_EVENT } from './event-permissions.ts';
 import { testPayload } from './payload.ts';
@@ -73,6 +73,12 @@ export interface Webhooks {
 
 const conflict = (message: string): HttpError => new HttpError(409, 'conflict', message);
 
+const requireEnabled = (endpoint: FoundEndpoint | undefined): FoundEndpoint => {
+  if (!endpoint) throw notFound('The webhook endpoint');
+  if (!endpoint.is_enabled) throw conflict('The webhook endpoint is disabled.');
+  return endpoint;
+};
+
 /** What webhooks need. */
 export interface WebhooksDependencies extends EndpointDependencies {
   readonly database: Database;
@@ -90,13 +96,11 @@ export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => 
   const onEnabled = async <T>(
     { tenantId }: Caller,
     id: string,
-    work: (db: TenantDb, endpoint: FoundEndpoint) => Promise<T>,
+    work: (db: TenantDb) => Promise<T>,
   ): Promise<T> =>
     database.transaction(tenantId, async (db) => {
-      const endpoint = await findEndpoint(db, id);
-      if (!endpoint) throw notFound('The webhook endpoint');
-      if (!endpoint.is_enabled) throw conflict('The webhook endpoint is disabled.');
-      const result = await work(db, endpoint);
+      requireEnabled(await findEndpoint(db, id));
+      const result = await work(db);
       await wake(db, id);
       return result;
     });
@@ -161,11 +165,14 @@ export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => 
       });
     },
 
-    replayRange: (caller, endpointId, range) =>
-      onEnabled(caller, endpointId, (db, endpoint) => {
-        requireSelection(caller, endpoint.event_types, endpointId);
-        return bulk.replay(db, endpointId, range, endpoint.event_types);
-      }),
+    async replayRange(caller, endpointId, range) {
+      const db = database.forTenant(caller.tenantId);
+      const { event_types: selectors } = requireEnabled(await peekEndpoint(db, endpointId));
+      requireSelection(caller, selectors, endpointId);
+      // Whatever adds deliveries waits for the lock of the endpoint, and with it the events of all tenants.
+      const selected = await bulk.selectReplay(db, endpointId, range, selectors);
+      return onEnabled(caller, endpointId, (tx) => bulk.replay(tx, endpointId, selected));
+    },
 
     async payload(caller, id) {
       return JSON.parse((await shownDelivery(caller, id)).payload) as object;
