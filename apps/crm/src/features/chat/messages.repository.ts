@@ -47,6 +47,10 @@ export const recountReply = async (
 ): Promise<void> => {
   const { id, thread_root_id: rootId } = reply;
   if (rootId === null) return;
+  // A statement that waits for a reply which is being posted does not see it afterwards, so another one waits.
+  await db.query(sql`
+    SELECT FROM tenant_crm.messages
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${rootId}::uuid FOR NO KEY UPDATE`);
   await db.query(sql`
     UPDATE tenant_crm.messages SET reply_count = reply_count + ${change}::int, version = version + 1,
       last_reply_at = (

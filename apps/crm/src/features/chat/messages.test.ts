@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { until } from '@tessera/local-stack';
+import pg from 'pg';
 import { chatTenant } from '../../testing/chat.ts';
+import { countLockWaits } from '../../testing/lock-waits.ts';
 
-const { client, colleague, crm, get, post, put, remove, user, channel } = chatTenant();
+const { client, colleague, crm, get, post, put, remove, tenant, user, channel } = chatTenant();
 
 interface Sent {
   readonly id: string;
@@ -159,6 +162,46 @@ describe('A message', () => {
     expect(await listed('is_reply=false')).toEqual([1]);
     expect(await listed('is_reply=true')).toEqual([3, 2]);
   });
+
+  test.each([
+    ['deleted', (reply: string) => remove(reply).expect(204)],
+    ['restored', (reply: string) => post(`${reply}/restore`).expect(200)],
+  ])(
+    'has the time of its last reply, also if one is %s while another is posted',
+    async (change, act) => {
+      const general = await channel();
+      const root = await posted(general);
+      const { id } = await posted(general, { thread_root_id: root.id });
+      const reply = `${general}/messages/${id}`;
+      if (change === 'restored') await remove(reply).expect(204);
+      const { pool, config } = crm().context;
+      const other = new pg.Client({ connectionString: config.database.directUrl });
+      await other.connect();
+      const postedAt = new Date(Date.now() + 60_000);
+      try {
+        await other.query('BEGIN');
+        await other.query(
+          `UPDATE tenant_crm.messages SET reply_count = reply_count + 1, last_reply_at = $3
+         WHERE tenant_id = $1 AND id = $2`,
+          [tenant().id, root.id, postedAt],
+        );
+        await other.query(
+          `INSERT INTO tenant_crm.messages
+           (tenant_id, id, channel_id, position, author_type, client_id, body, thread_root_id, created_at)
+         VALUES ($1, gen_random_uuid(), $2, 100, 'client', 'other', 'Hello', $3, $4)`,
+          [tenant().id, general.split('/').at(-1), root.id, postedAt],
+        );
+        const acted = act(reply).then(() => undefined);
+        await until(async () => (await countLockWaits(pool)) > 0);
+        await other.query('COMMIT');
+        await acted;
+      } finally {
+        await other.end();
+      }
+      const { last_reply_at: last } = (await get(`${general}/messages/${root.id}`)).body.data;
+      expect(last).toBe(postedAt.toISOString());
+    },
+  );
 
   test('does not begin a thread as a reply, or in another channel', async () => {
     const [general, other] = [await channel(), await channel()];
