@@ -115,7 +115,7 @@ export const streamRoutes = ({ database, streams }: StreamRoutesOptions): RouteT
     listUnread: route({
       method: 'get',
       path: '/chat/unread',
-      permission: ['chat.access', 'chat.channels.list'],
+      permission: reading,
       summary: "What is unread in each of the caller's channels",
       responses: { 200: record(list(Unread)) },
       handler: async ({ caller, reply }) => {

@@ -292,6 +292,13 @@ test('Unread messages and mentions are counted until they are read', async () =>
   expect(back.data.read_position).toBe(2);
 });
 
+test('Who may not view messages does not learn how many are unread', async () => {
+  const limited = caller({ lacking: ['chat.messages.view'] });
+  const { body } = await get('/api/crm/chat/unread', limited).expect(403);
+  expect(body.required_permission).toMatch(/chat\.messages\.view$/);
+  await get('/api/crm/chat/unread', caller({ lacking: ['chat.channels.list'] })).expect(200);
+});
+
 test('Whoever joins a channel has read what was written before', async () => {
   const [ada, bob, eve] = [user(), user(), user()];
   const path = await channel({}, ada.headers);
