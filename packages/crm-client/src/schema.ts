@@ -641,7 +641,7 @@ export interface paths {
         put?: never;
         /**
          * Create a channel
-         * @description The caller becomes its owner. Where a direct channel of the same people exists, it is returned with status 200.
+         * @description The caller becomes its owner. Where a direct channel of the same people exists, it is returned with status 200, without its last message.
          */
         post: operations["createChannel"];
         delete?: never;

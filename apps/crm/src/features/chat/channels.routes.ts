@@ -37,13 +37,17 @@ export const channelRoutes = (service: ChannelService, exports: Exports): RouteT
       method: 'post',
       summary: 'Create a channel',
       description:
-        'The caller becomes its owner. Where a direct channel of the same people exists, it is returned with status 200.',
+        'The caller becomes its owner. Where a direct channel of the same people exists, it is returned with status 200, without its last message.',
       body: ChannelInput,
       responses: { 200: record(Channel), 201: record(Channel) },
       responseHeaders: { 200: ['ETag'], 201: ['ETag', 'Location'] },
       handler: async ({ caller, body, req, reply }) => {
         const { isNew, opened } = await service.open(caller, body);
-        if (!isNew) return reply(200, { data: opened.answer }, tagged(opened));
+        if (!isNew) {
+          // The response is stored for repeated requests, which must not show what is recalled or changed meanwhile.
+          const data = Object.assign({}, opened.answer, { last_message: null });
+          return reply(200, { data }, tagged(opened));
+        }
         return reply(201, { data: opened.answer }, creationHeaders(req, opened));
       },
     }),

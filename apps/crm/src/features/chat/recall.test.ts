@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chatTenant } from '../../testing/chat.ts';
 
-const { crm, get, post, put, remove, user, channel } = chatTenant();
+const { channels, crm, get, post, put, remove, user, channel } = chatTenant();
 
 const secret = (friend: string) => `The password is 1234, <@${friend}>`;
 
@@ -58,6 +58,25 @@ test('A request that posted a message, when repeated after the recall, does not 
   await post(`${general}/messages/${body.data.id}/recall`).expect(200);
   const again = await repeated().expect(201);
   expect(again.body.data).toMatchObject({ id: body.data.id, body: null, mentions: [] });
+  const kept = await crm().context.pool.query(
+    "SELECT key FROM tenant_crm.idempotency_keys WHERE body::text LIKE '%1234%'",
+  );
+  expect(kept.rows).toEqual([]);
+});
+
+test('A request that found a direct channel does not keep what was said there', async () => {
+  const [ada, bob] = [user(), user()];
+  const headers = Object.assign({ 'Idempotency-Key': randomUUID() }, ada.headers);
+  const direct = { kind: 'direct', user_ids: [bob.id] };
+  const { id } = (await post(channels, direct, ada.headers).expect(201)).body.data;
+  const messages = `${channels}/${id}/messages`;
+  const { body: said } = await post(messages, { body: secret(ada.id) }, bob.headers).expect(201);
+  const found = await post(channels, direct, headers).expect(200);
+  expect(found.body.data).toMatchObject({ id, unread_count: 1 });
+  await post(`${messages}/${said.data.id}/recall`, {}, bob.headers).expect(200);
+  const again = await post(channels, direct, headers).expect(200);
+  expect(again.body.data.id).toBe(id);
+  expect(again.text).not.toContain('1234');
   const kept = await crm().context.pool.query(
     "SELECT key FROM tenant_crm.idempotency_keys WHERE body::text LIKE '%1234%'",
   );
