@@ -11,6 +11,7 @@ import {
 import type { Context } from './context.ts';
 import { type ActivityLog, activity } from './features/activity/activity.kind.ts';
 import { type BlogPosts, blogPost } from './features/blog-posts/blog-posts.kind.ts';
+import { channelFilePurgeHandler } from './features/chat/channel-files.ts';
 import { type Chat, createChat } from './features/chat/chat.service.ts';
 import {
   followMessageScan,
@@ -147,6 +148,7 @@ export const createServices = (context: Context): Services => {
   jobs.register(contentReadingHandler({ database, files, worker: createContentWorker(), logger }));
   jobs.register(purgeHandler({ database, files }));
   jobs.register(messageFilePurgeHandler({ database, files }));
+  jobs.register(channelFilePurgeHandler({ database, files }));
   jobs.register(uploadRemovalHandler({ database, files, store: fileStore }));
   const sites = createSites({ database, access, activeTenants });
   const sitemaps = new Sitemaps(sites, config.publicUrl);

@@ -703,7 +703,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a channel
-         * @description A record that is not deleted does not change.
+         * @description A channel that is not deleted does not change. The files of its messages are restored, too, unless it was deleted more than 30 days ago.
          */
         post: operations["restoreChannel"];
         delete?: never;

@@ -77,7 +77,11 @@ export const channelRoutes = (service: ChannelService, exports: Exports): RouteT
       },
     }),
 
-    restoreChannel: routes.restore({ problems: directProblem }),
+    restoreChannel: routes.restore({
+      description:
+        'A channel that is not deleted does not change. The files of its messages are restored, too, unless it was deleted more than 30 days ago.',
+      problems: directProblem,
+    }),
     listChannelHistory: routes.history(),
   };
 };

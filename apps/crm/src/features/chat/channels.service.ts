@@ -1,9 +1,11 @@
+import type { JobQueue } from '@tessera/background-work/jobs';
 import type { Database } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { completedRecords } from '../../records/completed-records.ts';
 import type { AnswerOf, InputOf } from '../../records/kind.ts';
 import { createRecords, type Versioned } from '../../records/records.ts';
 import { requirePermission } from '../../records/require-permission.ts';
+import { purgeChannelFilesLater } from './channel-files.ts';
 import { type Channels, channel } from './channels.kind.ts';
 import { readOverviews } from './channels.overview.ts';
 import { hasMessages } from './channels.repository.ts';
@@ -74,7 +76,13 @@ const withOverviews = (records: Channels, database: Database): Channels => {
   };
 };
 
-export const createChannelService = (database: Database): ChannelService => {
+/** What `createChannelService` needs. */
+interface Dependencies {
+  readonly database: Database;
+  readonly jobs: Pick<JobQueue, 'enqueue'>;
+}
+
+export const createChannelService = ({ database, jobs }: Dependencies): ChannelService => {
   const records = createRecords(channel, database);
   const channels = withOverviews(records, database);
   return {
@@ -97,7 +105,9 @@ export const createChannelService = (database: Database): ChannelService => {
       database.transaction(caller.tenantId, async (db) => {
         // Locks the channel, so that no message is added meanwhile.
         await channels.delete(caller, id, versions);
-        if (!force && (await hasMessages(db, id))) throw channelNotEmpty();
+        if (!(await hasMessages(db, id))) return;
+        if (!force) throw channelNotEmpty();
+        await purgeChannelFilesLater(jobs, db, id);
       }),
   };
 };

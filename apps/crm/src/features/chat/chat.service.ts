@@ -23,7 +23,7 @@ interface Dependencies extends MessageFileDependencies {
 }
 
 export const createChat = ({ database, files, jobs }: Dependencies): Chat => ({
-  channels: createChannelService(database),
+  channels: createChannelService({ database, jobs }),
   participants: createRecords(participant, database),
   messages: createMessageService({ database, files, jobs }),
   reactions: createReactions(database),

@@ -56,6 +56,9 @@ export const hasFile = async (db: TenantDb, messageId: string): Promise<boolean>
   return found.length > 0;
 };
 
+const WITHOUT_FILE = sql`version = version + 1, file_content_id = NULL, file_name = NULL, file_size = NULL,
+  file_type = NULL, file_sha256 = NULL`;
+
 /**
  * Removes the file of a message that was deleted by `deletedBefore`. Returns the content that it referred to; undefined
  * if there was none.
@@ -72,12 +75,45 @@ export const removeFile = async (
         AND deleted_at <= ${deletedBefore} AND file_content_id IS NOT NULL
       FOR NO KEY UPDATE
     )
-    UPDATE tenant_crm.messages SET version = version + 1, file_content_id = NULL,
-      file_name = NULL, file_size = NULL, file_type = NULL, file_sha256 = NULL
-    FROM found
+    UPDATE tenant_crm.messages SET ${WITHOUT_FILE} FROM found
     WHERE messages.tenant_id = ${db.tenantId}::uuid AND messages.id = found.id
     RETURNING found.file_content_id`);
   return removed?.file_content_id;
+};
+
+/** Which files of a channel are removed: the next ones after a position, if the channel was deleted by then. */
+interface RemovedFiles {
+  readonly after: number;
+  readonly most: number;
+  readonly deletedBefore: Date;
+}
+
+/**
+ * Removes files of the messages of a deleted channel, in the order of their positions. Returns the contents that they
+ * referred to, and the last position; undefined if there was none, or if the channel is no longer deleted.
+ */
+export const removeFilesOfChannel = async (
+  db: TenantDb,
+  channelId: string,
+  { after, most, deletedBefore }: RemovedFiles,
+): Promise<{ readonly contentIds: readonly string[]; readonly last: number | undefined }> => {
+  const found = await db.query<{ id: string; position: number; file_content_id: string }>(sql`
+    SELECT id, position, file_content_id FROM tenant_crm.messages
+    WHERE tenant_id = ${db.tenantId}::uuid AND channel_id = ${channelId}::uuid
+      AND position > ${after} AND file_content_id IS NOT NULL
+    ORDER BY position LIMIT ${most} FOR NO KEY UPDATE`);
+  // It cannot be restored until the transaction ends.
+  const channels = await db.query(sql`
+    SELECT id FROM tenant_crm.channels
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${channelId}::uuid AND deleted_at <= ${deletedBefore}
+    FOR NO KEY UPDATE`);
+  if (channels.length === 0) return { contentIds: [], last: undefined };
+  const ids = found.map(({ id }) => id);
+  await db.query(sql`
+    UPDATE tenant_crm.messages SET ${WITHOUT_FILE}
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[])`);
+  const contentIds = found.map(({ file_content_id }) => file_content_id);
+  return { contentIds, last: found.at(-1)?.position };
 };
 
 /** The ids of the messages whose file is a content. */

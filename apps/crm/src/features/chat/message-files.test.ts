@@ -4,9 +4,10 @@ import { request } from 'node:http';
 import { until } from '@tessera/local-stack';
 import { chatTenant } from '../../testing/chat.ts';
 import { openStream } from '../../testing/streams.ts';
+import { channelFilePurgeHandler } from './channel-files.ts';
 import { followMessageScan } from './message-files.service.ts';
 
-const { crm, get, post, remove, user, channel } = chatTenant();
+const { crm, get, post, remove, tenant, user, channel } = chatTenant();
 const sha256 = (content: string | Buffer): string =>
   createHash('sha256').update(content).digest('hex');
 
@@ -215,6 +216,74 @@ test('The file of a deleted message is restored with it, and deleted for good af
   );
   await untilDeleted(content, object);
   expect((await post(`${path}/restore`).expect(409)).body.message).toMatch(/deleted for good/);
+});
+
+describe('The files of a deleted channel', () => {
+  const idOf = (path: string) => path.split('/').at(-1);
+
+  /** As if the channel had been deleted a month ago, if it is deleted. */
+  const age = (path: string) =>
+    crm().context.pool.query(
+      "UPDATE tenant_crm.channels SET deleted_at = deleted_at - interval '31 days' WHERE id = $1",
+      [idOf(path)],
+    );
+
+  /** Runs the jobs of the channel now, and waits for their end. */
+  const purge = async (path: string): Promise<void> => {
+    const { pool } = crm().context;
+    const jobs = `crm_jobs.job WHERE name = 'channel_file_purge' AND state < 'completed' AND data->>'id' = $1`;
+    await pool.query(
+      `UPDATE crm_jobs.job SET start_after = now() WHERE id IN (SELECT id FROM ${jobs})`,
+      [idOf(path)],
+    );
+    await until(async () => (await pool.query(`SELECT FROM ${jobs}`, [idOf(path)])).rowCount === 0);
+  };
+
+  test('are restored with it, and deleted for good after 30 days', async () => {
+    const general = await channel();
+    const content = randomUUID();
+    const path = await uploaded(general, { content });
+    await remove(`${general}?force=true`).expect(204);
+    await age(general);
+    await post(`${general}/restore`).expect(200);
+    await purge(general);
+    expect((await get(`${path}/file`).expect(200)).text).toBe(content);
+    await remove(`${general}?force=true`).expect(204);
+    await age(general);
+    const object = await stored(content);
+    if (!object) throw new Error('The file is not stored.');
+    await purge(general);
+    await untilDeleted(content, object);
+    await post(`${general}/restore`).expect(200);
+    expect((await get(path).expect(200)).body.data.file).toBeNull();
+  });
+
+  test('are kept if it was restored and has been deleted again', async () => {
+    const general = await channel();
+    const content = randomUUID();
+    await uploaded(general, { content });
+    await remove(`${general}?force=true`).expect(204);
+    await post(`${general}/restore`).expect(200);
+    await remove(`${general}?force=true`).expect(204);
+    await purge(general);
+    expect(await stored(content)).toMatchObject({ count: 1 });
+  });
+
+  test('are deleted in parts', async () => {
+    const general = await channel();
+    for (let sent = 0; sent < 5; sent += 1) await uploaded(general, { content: randomUUID() });
+    await remove(`${general}?force=true`).expect(204);
+    await age(general);
+    const parts: number[] = [];
+    const files = {
+      release: async (_db: unknown, ids: readonly string[]) => void parts.push(ids.length),
+    };
+    const handler = channelFilePurgeHandler({ database: crm().context.database, files }, 2);
+    const run = { stopping: new AbortController().signal };
+    const payload = { tenant_id: tenant().id, id: idOf(general) };
+    await handler.handle(payload as never, run as never);
+    expect(parts).toEqual([2, 2, 1, 0]);
+  });
 });
 
 test.each([
