@@ -89,6 +89,43 @@ const variableFaults = ({ name, service, pod }, objects, known) => {
   ];
 };
 
+const waveOf = ({ metadata }) =>
+  Number(metadata.annotations?.['argocd.argoproj.io/sync-wave'] ?? 0);
+
+/** Hooks of Argo CD that start before what their pods refer to exists: the synchronization would wait for ever. */
+const hookFaults = (object, objects) => {
+  const { kind, metadata, spec } = object;
+  const hook = metadata.annotations?.['argocd.argoproj.io/hook'];
+  if (hook === undefined) return [];
+  const name = `${kind} ${metadata.name}`;
+  if (hook !== 'Sync') return [`${name} is a ${hook} hook, and its settings exist from Sync on`];
+  const { serviceAccountName, containers } = spec.template.spec;
+  const settings = containers.flatMap(({ envFrom = [] }) =>
+    envFrom.map(({ configMapRef }) => `ConfigMap ${configMapRef?.name}`),
+  );
+  const needed = new Set([`ServiceAccount ${serviceAccountName}`, ...settings]);
+  return objects
+    .filter(
+      (one) => needed.has(`${one.kind} ${one.metadata.name}`) && waveOf(one) >= waveOf(object),
+    )
+    .map((one) => `${name} does not wait for ${one.kind} ${one.metadata.name}`);
+};
+
+const SYSTEM_ROUTES = '/api/crm/system';
+
+/** Ingresses that lead to the system routes of CRM, which are for services inside the cluster. */
+const ingressFaults = ({ metadata, spec }) =>
+  (spec.rules ?? [])
+    .filter(({ http }) => {
+      const leadsTo = (path) =>
+        http.paths.find((one) => one.path === path)?.backend.service.name === 'crm';
+      return (
+        http.paths.some(({ path }) => leadsTo(path)) &&
+        !http.paths.some((one) => one.path === SYSTEM_ROUTES && !leadsTo(one.path))
+      );
+    })
+    .map(({ host }) => `Ingress ${metadata.name} publishes ${SYSTEM_ROUTES} at ${host}`);
+
 /**
  * The faults of rendered objects, each as a sentence. `configuration` is the text of docs/configuration.md.
  */
@@ -102,5 +139,7 @@ export const manifestFaults = (objects, configuration) => {
       .map(({ metadata }) => `Secret ${metadata.name} is part of the manifests`),
     ...pods.flatMap(securityFaults),
     ...pods.flatMap((pod) => variableFaults(pod, objects, known)),
+    ...objects.flatMap((object) => hookFaults(object, objects)),
+    ...objects.filter(({ kind }) => kind === 'Ingress').flatMap(ingressFaults),
   ];
 };

@@ -76,3 +76,56 @@ test('A secret among the manifests is found', () => {
     'Secret identity is part of the manifests',
   ]);
 });
+
+const ARGO = 'argocd.argoproj.io';
+const migration = (hook, wave) => {
+  const { spec } = deployment();
+  spec.template.spec.serviceAccountName = 'identity';
+  const annotations = { [`${ARGO}/hook`]: hook, [`${ARGO}/sync-wave`]: wave };
+  return { kind: 'Job', metadata: { name: 'identity-migration', annotations }, spec };
+};
+const inWave = (object, wave) => {
+  object.metadata.annotations = { [`${ARGO}/sync-wave`]: wave };
+  return object;
+};
+
+test.each([
+  ['Sync', '-1', '-2', []],
+  ['PreSync', '-1', '-2', ['is a PreSync hook, and its settings exist from Sync on']],
+  ['Sync', '-1', '-1', ['ConfigMap identity', 'ServiceAccount identity']],
+])(
+  'A migration in %s and wave %s is compared with its settings in wave %s',
+  (hook, wave, settingsWave, problems) => {
+    const objects = [
+      inWave(settings({ ISSUER: 'https://id.example.com' }), settingsWave),
+      inWave({ kind: 'ServiceAccount', metadata: { name: 'identity' } }, settingsWave),
+      migration(hook, wave),
+    ];
+    expect(manifestFaults(objects, configuration)).toEqual(
+      problems.map((problem) =>
+        problem.startsWith('is')
+          ? `Job identity-migration ${problem}`
+          : `Job identity-migration does not wait for ${problem}`,
+      ),
+    );
+  },
+);
+
+test('An Ingress that publishes the system routes of CRM is found', () => {
+  const to = (path, name) => ({ path, backend: { service: { name } } });
+  const ingress = (...paths) => ({
+    kind: 'Ingress',
+    metadata: { name: 'tessera' },
+    spec: { rules: [{ host: 'crm.example.com', http: { paths } }] },
+  });
+  const found = (...paths) =>
+    manifestFaults(
+      [settings({ ISSUER: 'https://id.example.com' }), deployment(), ingress(...paths)],
+      configuration,
+    );
+  const problem = 'Ingress tessera publishes /api/crm/system at crm.example.com';
+  expect(found(to('/api/crm/system', 'not-public'), to('/', 'crm'))).toEqual([]);
+  expect(found(to('/', 'crm'))).toEqual([problem]);
+  expect(found(to('/api/crm/system', 'crm'), to('/', 'crm'))).toEqual([problem]);
+  expect(found(to('/', 'identity'))).toEqual([]);
+});

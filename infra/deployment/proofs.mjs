@@ -99,12 +99,31 @@ const clientAddress = async ({ owner }) => {
   await login(owner, { from: '203.0.113.7' });
 };
 
-/** CRM must accept identity's tokens; system routes must not be reachable through the proxy. */
+/** A form with a file that is larger than the proxy lets other bodies be. */
+const largeForm = () => {
+  const part = 'Content-Disposition: form-data; name="file"; filename="large.txt"';
+  return Buffer.concat([
+    Buffer.from(`--part\r\n${part}\r\nContent-Type: text/plain\r\n\r\n`),
+    Buffer.alloc(21 * 1024 * 1024, 'a'),
+    Buffer.from('\r\n--part--\r\n'),
+  ]);
+};
+
+/** CRM must accept identity's tokens and large files; system routes must not be reachable through the proxy. */
 const crm = async ({ token }) => {
   await askJson(`${CRM}/api/crm/contacts`, 401);
   await askJson(`${CRM}/api/crm/contacts`, 201, { token, json: { first_name: 'Ágnes' } });
   const found = await askJson(`${CRM}/api/crm/contacts?search=agnes`, 200, { token });
   isTrue(found.data.length === 1, `${found.data.length} contacts were found`);
+  const uploaded = await ask(`${CRM}/api/crm/documents`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'multipart/form-data; boundary=part',
+    },
+    body: largeForm(),
+  });
+  isTrue(uploaded.status === 201, `A large file is answered with ${uploaded.status}`);
   const inside = await ask(`${CRM}/api/crm/system/storage-usage`);
   isTrue(
     inside.status === 404 && !inside.body.includes('request_id'),
