@@ -128,7 +128,8 @@ export const handlerStep = (
       await answerOnce(kept, exchange, () => collect(work), discard);
     };
     if (!isFileBody(route.body)) {
-      await route.prepare?.(body as never);
+      const isReplayed = async () => key !== undefined && (await idempotency?.isUsed(caller, key));
+      if (route.prepare && !(await isReplayed())) await route.prepare(body as never);
       if (key === undefined) await run(body);
       else await once({ fingerprint: fingerprintOf(req), body }, () => run(body));
       return;

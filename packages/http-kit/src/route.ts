@@ -187,8 +187,9 @@ export interface Route<
    */
   authorizeReplay?(input: ReplayInput<Caller, B>): void;
   /**
-   * Does what takes too long for a transaction, or throws to refuse the body. It runs before the handler and before the
-   * transaction of an `Idempotency-Key`; not for uploads.
+   * Does what takes too long for a transaction, or throws to refuse the body. It runs before the handler, which may yet find
+   * that the record does not exist or does not change, and before the transaction of an `Idempotency-Key`, unless that has
+   * a response; not for uploads.
    */
   prepare?(body: Validated<B>): Promise<void>;
 }

@@ -134,7 +134,7 @@ export const grantsBeyond = (change: Change): string[] => {
 /**
  * The first permission that `grantsBeyond` returns; undefined if the holder may make the change. Whoever chooses the
  * rules can make a comparison long. Once `effort` is used up, it returns a pattern of permissions that the change
- * grants in part and the holder does not hold in full, so that the change is refused.
+ * may grant in part and the holder does not hold in full, so that the change is refused.
  */
 export const firstGrantBeyond = (change: Change, effort: Effort): string | undefined => {
   let first: string | undefined;

@@ -16,7 +16,10 @@ const IDLE_MS = 60_000;
 
 /** Renders bodies. */
 export interface BodyRenderer {
-  /** Renders a body, or finds it among the last ones. 422 if the body is refused, 503 if it is not rendered in time or too many wait. */
+  /**
+   * Renders a body, or finds it among the last ones. 422 if the body is refused, 503 if it is not rendered in time or too
+   * many wait.
+   */
   render(source: string): Promise<RenderedBody>;
 }
 
@@ -81,7 +84,7 @@ export const createBodyRenderer = ({
       const found = cached.get(source);
       if (found) return found;
       const rendered = completed(await inThread(source));
-      cached.set(source, rendered);
+      cached.set(source, Object.freeze(rendered));
       return rendered;
     },
   };

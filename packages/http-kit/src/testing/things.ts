@@ -5,6 +5,7 @@ import {
   empty,
   errorHandler,
   HttpError,
+  type Idempotency,
   mount,
   type RouteGroups,
   routesFor,
@@ -85,6 +86,7 @@ export const appOf = (
     principal = 1000,
     streamLifetimeMs = 60_000,
     uploadLimits = [] as readonly UploadLimit[],
+    idempotency = undefined as Idempotency<Caller> | undefined,
   } = {},
   ...before: RequestHandler[]
 ): Express => {
@@ -96,7 +98,14 @@ export const appOf = (
   app.set('query parser', 'simple');
   app.use(
     ...before,
-    mount(groups, { gate, limits, bodyLimit: 1000, streamLifetimeMs, uploadLimits }),
+    mount(groups, {
+      gate,
+      limits,
+      bodyLimit: 1000,
+      streamLifetimeMs,
+      uploadLimits,
+      ...(idempotency && { idempotency }),
+    }),
   );
   app.use(unknownRoute);
   app.use(

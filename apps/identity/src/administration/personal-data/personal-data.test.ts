@@ -90,7 +90,9 @@ test('A user is found by any spelling of their address, and is a person', async 
   await expect(run('export-user', 'robot@bücher.test', join(folder, 'robot'))).rejects.toThrow(
     'There is no user robot@bücher.test.',
   );
-  await expect(run('export-user', 'nobody', join(folder, 'nobody'))).rejects.toThrow('user');
+  await expect(run('export-user', 'nobody', join(folder, 'nobody'))).rejects.toThrow(
+    'user must be an e-mail address',
+  );
   const deleted = await run('delete-user', 'ZOË@xn--bcher-kva.test', '--yes');
   expect(deleted).toEqual({ user_id: user.id, deleted: true });
 });

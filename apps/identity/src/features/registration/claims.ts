@@ -23,27 +23,28 @@ const isOtherClaim = ({ id, email }: Claimant): Prisma.Sql => Prisma.sql`
 
 /**
  * Deletes those of the other claims that also meet `condition`. If there are very many, most of them are deactivated and
- * expire at once: housekeeping deletes them, and the transaction stays short.
+ * expire at once: housekeeping deletes them by their registrations, and the transaction stays short.
  */
 const endClaims = async (
   tx: Transaction,
   claimant: Claimant,
   condition: Prisma.Sql,
 ): Promise<NewEvent[]> => {
-  // The rows are locked before the conditions are decided.
+  // Rows that change while this waits for them are checked again. Memberships are added under the lock of the address. A
+  // stronger lock would wait for the tokens that are added under the locks of sessions, which `removeUsers` takes next.
   const claims = Prisma.sql`
     SELECT u.id FROM identity.users u WHERE ${isOtherClaim(claimant)} AND ${condition}
     ORDER BY u.id`;
   const found = await tx.$queryRaw<
     { id: string }[]
-  >`${claims} LIMIT ${MAX_DELETED} FOR UPDATE OF u`;
+  >`${claims} LIMIT ${MAX_DELETED} FOR NO KEY UPDATE OF u`;
   const events = await removeUsers(
     tx,
     found.map(({ id }) => id),
   );
   if (found.length === MAX_DELETED) {
     await tx.$executeRaw`
-      WITH claims AS (${claims} FOR UPDATE OF u),
+      WITH claims AS (${claims} FOR NO KEY UPDATE OF u),
       deactivated AS (
         UPDATE identity.users SET is_active = false, updated_at = now()
         WHERE id IN (SELECT id FROM claims))

@@ -172,6 +172,9 @@ const missingRightOfMembers = (
   role: Pick<TenantRole, 'policies'>,
   { ownPolicies }: RoleHolders,
 ): string | undefined => {
+  // Denies only take away. Without them there is one set, however many members there are.
+  const allows = ownPolicies.flat().filter(({ effect }) => effect === 'allow');
+  if (missingRight(holder, combinedRights(role, allows)) === undefined) return undefined;
   const effort = newEffort();
   for (const own of ownPolicies) {
     const missing = missingRight(holder, combinedRights(role, own), effort);
