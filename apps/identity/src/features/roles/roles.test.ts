@@ -225,6 +225,23 @@ describe('a role cannot escalate permissions:', () => {
     expect(answer.body.message).toContain('identity.members.delete');
   });
 
+  test('a role of hundreds of members who each lack something else can be changed', async () => {
+    const actions = Object.keys(crmPermissions).map((name) => `tenant.*.crm.${name}`);
+    const bearer = await manager(...actions.slice(0, 80));
+    const id = await identity.people.role(tenant, ...actions.slice(0, 40));
+    await database.$executeRaw`
+      WITH people AS (
+        INSERT INTO identity.users (id, email, first_name, last_name, updated_at)
+        SELECT gen_random_uuid(), gen_random_uuid() || '@example.test', 'Ada', 'Many', now()
+        FROM generate_series(1, 500) RETURNING id),
+      members AS (
+        INSERT INTO identity.memberships (tenant_id, user_id, role_id)
+        SELECT ${tenant.id}::uuid, id, ${id}::uuid FROM people RETURNING tenant_id, user_id)
+      INSERT INTO identity.membership_policies (tenant_id, user_id, action, effect)
+      SELECT tenant_id, user_id, 'tenant.' || user_id || '.*', 'deny' FROM members`;
+    await put(bearer, id, { description: 'Sees records' }).expect(200);
+  });
+
   test('policies that name another tenant grant nothing', async () => {
     const tasks = (slug: string) => `tenant.${slug}.crm.tasks.view`;
     const bearer = await manager('tenant.*.crm.contacts.view');
