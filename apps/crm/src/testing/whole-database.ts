@@ -25,16 +25,22 @@ export const tablesWith = async (pool: Pool, text: string): Promise<string[]> =>
   return rows.map(({ name }) => name);
 };
 
-/** The columns whose JSON is a list: the database makes search text of them. */
-const LISTS = ['emails', 'phones', 'addresses'];
+/** The columns whose JSON is a list, and the member of its items that has the text: the database makes search text of them. */
+const LISTS: Readonly<Record<string, string>> = {
+  emails: 'email',
+  phones: 'phone',
+  addresses: 'city',
+};
 
 /** A value of a column that contains `mark` if its type can. */
 const valueFor = ({ name, type }: CatalogueColumn, mark: string): string => {
   if (name === 'deleted_at') return 'NULL';
   if (type.endsWith('[]')) return type === 'text[]' ? `ARRAY[${escapeLiteral(mark)}]` : `'{}'`;
   if (type.startsWith('timestamp')) return 'now()';
-  if (LISTS.includes(name)) {
-    return `jsonb_build_array(jsonb_build_object('label', ${escapeLiteral(mark)}))`;
+  const member = LISTS[name];
+  if (member !== undefined) {
+    const text = escapeLiteral(mark);
+    return `jsonb_build_array(jsonb_build_object('label', ${text}, '${member}', ${text}))`;
   }
   const values: Readonly<Record<string, string>> = {
     uuid: 'gen_random_uuid()',

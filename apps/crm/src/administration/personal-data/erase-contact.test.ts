@@ -7,7 +7,7 @@ import { tenantForEachTest } from '../../testing/tenant.ts';
 import { insertAttempt, insertDelivery, type Queries } from '../../testing/webhook-rows.ts';
 import { tablesWith } from '../../testing/whole-database.ts';
 
-const { crm, tenant, post, remove } = tenantForEachTest();
+const { caller, crm, tenant, get, post, remove } = tenantForEachTest();
 const pool = () => crm().context.pool;
 const create = async (path: string, body: object): Promise<string> =>
   (await post(`/api/crm${path}`, body).expect(201)).body.data.id;
@@ -145,4 +145,56 @@ test('A contact that is restored while its erasure begins is not erased', async 
   } finally {
     client.release(true);
   }
+});
+
+/** Imports a file of contacts none of whose rows has a valid e-mail address; returns the path of these rows. */
+const importInvalid = async (...lines: string[]): Promise<string> => {
+  const rows = ['first_name,last_name,notes,email', ...lines.map((line) => `${line},none`)];
+  const file = rows.join('\n');
+  const { body } = await crm()
+    .http.post('/api/crm/imports')
+    .set(caller())
+    .field('resource', 'contacts')
+    .attach('file', Buffer.from(file), 'contacts.csv')
+    .expect(201);
+  const path = `/api/crm/imports/${body.data.id}`;
+  await until(async () => (await get(path)).body.data.status === 'completed');
+  expect((await get(path)).body.data.rows_failed).toBe(lines.length);
+  return `${path}/failures`;
+};
+
+/** What remains of the lines of a file. */
+const remaining = async (failures: string): Promise<string[]> => {
+  const { text } = await get(failures).expect(200);
+  const [, ...rows] = text.trimEnd().split('\r\n');
+  return rows.map((row) => row.split(',').slice(2, -1).join());
+};
+
+/** Erases a new contact. */
+const eraseNew = async (fields: object) => {
+  const contactId = await create('/contacts', fields);
+  await remove(`/api/crm/contacts/${contactId}`).expect(204);
+  return erase(contactId);
+};
+
+test('Further addresses and numbers are deleted from failed rows of imports, and counted elsewhere', async () => {
+  const failures = await importInvalid(
+    'A,,Mail to Countess@Engines.test',
+    'B,,Call +36 1 555 0101 at home',
+    'C,,Somebody else',
+  );
+  const channelId = await create('/channels', { name: 'Sales' });
+  for (const body of ['countess@engines.test has written', 'Who has +36 1 555 0101?', 'Hello']) {
+    await create(`/channels/${channelId}/messages`, { body });
+  }
+  const erased = await eraseNew({
+    first_name: 'Ada',
+    emails: [{ label: 'private', email: 'countess@engines.test' }],
+    phones: [{ label: 'home', phone: '+36 1 555 0101' }],
+  });
+  expect(erased).toMatchObject({
+    deleted: { contacts: 1, import_failures: 2 },
+    mentioned_in: { messages: 2 },
+  });
+  expect(await remaining(failures)).toEqual(['C,,Somebody else']);
 });

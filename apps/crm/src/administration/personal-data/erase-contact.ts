@@ -58,7 +58,7 @@ const textsOf = async (client: pg.Client, tenantId: string, ids: readonly string
   const { rows } = await client.query<{ text: string }>(
     `SELECT DISTINCT text FROM tenant_crm.contacts CROSS JOIN LATERAL (
        SELECT unnest(ARRAY[email, phone, CASE WHEN last_name <> '' THEN first_name || ' ' || last_name END])
-       UNION ALL SELECT item ->> 'value' FROM jsonb_array_elements(emails || phones) AS item
+       UNION ALL SELECT coalesce(item ->> 'email', item ->> 'phone') FROM jsonb_array_elements(emails || phones) AS item
      ) AS texts (text) WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) AND text IS NOT NULL`,
     [tenantId, ids],
   );
