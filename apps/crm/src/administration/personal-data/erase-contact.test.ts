@@ -198,3 +198,43 @@ test('Further addresses and numbers are deleted from failed rows of imports, and
   });
   expect(await remaining(failures)).toEqual(['C,,Somebody else']);
 });
+
+test('A failed row of an import is deleted if a whole cell is a short number, not if a text contains it', async () => {
+  const failures = await importInvalid(
+    'A,Hopper,Call +36 1 555 0112',
+    'B,Hopper, 0 ',
+    'C,Hopper,112',
+    'D,Hopper,?',
+    'E,Hopper-Murray,Call 112',
+  );
+  const erased = await eraseNew({
+    first_name: 'Ada',
+    phone: '0',
+    phones: [
+      { label: 'emergency', phone: '112' },
+      { label: 'home', phone: '?' },
+    ],
+  });
+  expect(erased).toMatchObject({ deleted: { contacts: 1, import_failures: 2 } });
+  expect(await remaining(failures)).toEqual([
+    'A,Hopper,Call +36 1 555 0112',
+    'D,Hopper,?',
+    'E,Hopper-Murray,Call 112',
+  ]);
+});
+
+test('A failed row of an import is deleted if it has the full name, also in two cells, not if it has a part of it', async () => {
+  const failures = await importInvalid(
+    'ada,Lovelace,?',
+    'A,,From Ada Lovelace',
+    'Ada,Byron,?',
+    'Adam,Lovelace,?',
+    'Grace,,Lovelace',
+  );
+  expect(await eraseNew({ first_name: 'Ada', last_name: 'Lovelace' })).toMatchObject({
+    deleted: { import_failures: 2 },
+  });
+  await eraseNew({ first_name: 'Ada' });
+  await eraseNew({ first_name: 'Adam', last_name: '?' });
+  expect(await remaining(failures)).toEqual(['Ada,Byron,?', 'Adam,Lovelace,?', 'Grace,,Lovelace']);
+});

@@ -1,7 +1,7 @@
 import { type CatalogueTable, readTables } from '@tessera/database-kit';
 import pg from 'pg';
 import { type ContactId, contactRows, mergedContacts } from './contact-rows.ts';
-import { countTexts } from './remaining-texts.ts';
+import { countTexts, isSearchable } from './remaining-texts.ts';
 
 const { escapeIdentifier: quoted } = pg;
 
@@ -53,29 +53,52 @@ const deleteRows = async (client: pg.Client, tenantId: string, ids: readonly str
   return deleted;
 };
 
+/** SQL of whether a text says anything: a dash, for instance, stands for a number or a name that is not known. */
+const isMeant = (text: string) => `${text} ~ '[^[:punct:][:space:]]'`;
+
 /** The addresses and numbers of the contacts, and their full names: what tells who they are. */
 const textsOf = async (client: pg.Client, tenantId: string, ids: readonly string[]) => {
   const { rows } = await client.query<{ text: string }>(
     `SELECT DISTINCT text FROM tenant_crm.contacts CROSS JOIN LATERAL (
        SELECT unnest(ARRAY[email, phone, CASE WHEN last_name <> '' THEN first_name || ' ' || last_name END])
        UNION ALL SELECT coalesce(item ->> 'email', item ->> 'phone') FROM jsonb_array_elements(emails || phones) AS item
-     ) AS texts (text) WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) AND text IS NOT NULL`,
+     ) AS texts (text) WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) AND ${isMeant('text')}`,
     [tenantId, ids],
   );
   return rows.map(({ text }) => text);
 };
 
-/** Deletes the rows of files of imports that could not be imported and that contain one of the texts. */
-const deleteImportFailures = async (
-  client: pg.Client,
-  tenantId: string,
-  texts: readonly string[],
-) => {
+interface Traces {
+  readonly tenantId: string;
+  /** The contacts. */
+  readonly ids: readonly string[];
+  /** Their addresses, numbers and full names. */
+  readonly texts: readonly string[];
+}
+
+/** SQL of a cell in the form in which whole cells are compared. */
+const trimmed = (cell: string) => `lower(regexp_replace(${cell}, '^\\s+|\\s+$', '', 'g'))`;
+
+/**
+ * Deletes the rows of files of imports that could not be imported and that contain one of the texts. Short ones,
+ * such as the number 0, are in too many other texts: they must be a whole cell. Files mostly have first and last names in
+ * cells of their own.
+ */
+const deleteImportFailures = async (client: pg.Client, { tenantId, ids, texts }: Traces) => {
   const { rowCount } = await client.query(
-    `DELETE FROM tenant_crm.import_failures WHERE tenant_id = $1 AND EXISTS (
-       SELECT FROM unnest(cells || errors) AS cell CROSS JOIN unnest($2::text[]) AS text
-       WHERE strpos(lower(cell), lower(text)) > 0)`,
-    [tenantId, texts],
+    `WITH names AS (
+       SELECT lower(first_name) AS first, lower(last_name) AS last FROM tenant_crm.contacts
+       WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) AND ${isMeant('last_name')}
+     )
+     DELETE FROM tenant_crm.import_failures WHERE tenant_id = $1 AND (
+       EXISTS (SELECT FROM unnest(cells || errors) AS cell CROSS JOIN unnest($3::text[]) AS text
+         WHERE strpos(lower(cell), lower(text)) > 0)
+       OR EXISTS (SELECT FROM unnest(cells) AS cell CROSS JOIN unnest($4::text[]) AS text
+         WHERE ${trimmed('cell')} = lower(text))
+       OR EXISTS (SELECT FROM names WHERE
+         first IN (SELECT ${trimmed('cell')} FROM unnest(cells) AS cell)
+         AND last IN (SELECT ${trimmed('cell')} FROM unnest(cells) AS cell)))`,
+    [tenantId, ids, texts.filter(isSearchable), texts.filter((text) => !isSearchable(text))],
   );
   return rowCount ?? 0;
 };
@@ -114,7 +137,7 @@ export const eraseContact = async (directUrl: string, contact: ContactId) => {
     await client.query('BEGIN');
     const ids = await lockContacts(client, contact);
     const texts = await textsOf(client, tenantId, ids);
-    const importFailures = await deleteImportFailures(client, tenantId, texts);
+    const importFailures = await deleteImportFailures(client, { tenantId, ids, texts });
     await lockRows(client, tenantId, ids);
     const deleted = await deleteRows(client, tenantId, ids);
     await client.query('COMMIT');

@@ -6,6 +6,9 @@ const { escapeIdentifier: quoted } = pg;
 /** Shorter texts are in too many others. */
 const MIN_LENGTH = 4;
 
+/** Whether a text is long enough to be looked for within others. */
+export const isSearchable = (text: string): boolean => text.length >= MIN_LENGTH;
+
 const isText = ({ type }: CatalogueColumn): boolean =>
   ['text', 'text[]', 'json', 'jsonb'].includes(type);
 
@@ -16,7 +19,7 @@ export const countTexts = async (
   tenantId: string,
   texts: readonly string[],
 ): Promise<Record<string, number>> => {
-  const searched = texts.filter((text) => text.length >= MIN_LENGTH);
+  const searched = texts.filter(isSearchable);
   const found: Record<string, number> = {};
   if (searched.length === 0) return found;
   for (const { name, columns } of tables) {
