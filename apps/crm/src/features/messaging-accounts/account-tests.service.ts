@@ -22,7 +22,8 @@ import { findAccount, type StoredAccount } from './stored-accounts.repository.ts
 export interface AccountTests {
   /**
    * Sends a test message to an address or a number; returns its Message-ID, or the provider's id. Throws 404, 422 or 502
-   * `message_not_sent`, 429 after several tests of one account, and 503 while too many tests are running.
+   * `message_not_sent`, 429 after several tests of one account, and 503 while too many tests are running and if the
+   * credentials cannot be decrypted.
    */
   send(
     caller: TenantCaller,

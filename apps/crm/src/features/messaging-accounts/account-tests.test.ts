@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { startCrm, type TestCrm } from '../../testing/crm.ts';
 import { keptLog } from '../../testing/log-lines.ts';
 import {
@@ -166,6 +166,31 @@ test('No private address is reached unless the settings allow it', async () => {
     expect([servers.smtp.received.length, servers.smsRequests.length]).toEqual([mails, texts]);
   } finally {
     await closed.stop();
+  }
+});
+
+test('Credentials that were sealed with a key that is no longer configured are a 503, and the log says which', async () => {
+  const rekeyed = await startCrm(
+    {
+      ...servers.environment,
+      DATABASE_URL: crm.context.config.database.url,
+      IDENTITY_URL: crm.identity.url,
+      KEY_ENCRYPTION_KEYS: `another:${randomBytes(32).toString('base64')}`,
+    },
+    { logger },
+  );
+  try {
+    for (const path of [EMAIL, SMS]) {
+      const account = await create(path);
+      const { body } = await tested(account, {}, rekeyed).expect(503);
+      expect(body).toMatchObject({
+        error: 'not_ready',
+        message: expect.stringContaining('The credentials cannot be decrypted.'),
+      });
+    }
+    expect(lines.join('')).toContain('KEY_ENCRYPTION_KEYS lacks the key');
+  } finally {
+    await rekeyed.stop();
   }
 });
 

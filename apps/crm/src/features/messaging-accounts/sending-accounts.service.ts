@@ -5,6 +5,16 @@ import type { TenantDb } from '../../database.ts';
 import { credentialsPurpose } from './accounts.rules.ts';
 import { findActiveAccount, type StoredAccount } from './stored-accounts.repository.ts';
 
+const openCredentials = (vault: Vault, id: string, sealed: Uint8Array): Buffer => {
+  try {
+    return vault.open(sealed, credentialsPurpose(id));
+  } catch (cause) {
+    const message =
+      'The credentials cannot be decrypted. Enter them again, or ask the operator for the encryption key.';
+    throw new HttpError(503, 'not_ready', message, { cause });
+  }
+};
+
 /** The settings of an account with its credentials, or null for none. Throws 503 if they cannot be decrypted. */
 export const openedAccount = (
   vault: Vault | undefined,
@@ -15,7 +25,7 @@ export const openedAccount = (
     const message = 'The credentials cannot be decrypted: no encryption key is configured.';
     throw new HttpError(503, 'not_ready', message);
   }
-  const credentials: unknown = JSON.parse(String(vault.open(sealed, credentialsPurpose(id))));
+  const credentials: unknown = JSON.parse(String(openCredentials(vault, id, sealed)));
   return { ...settings, credentials };
 };
 
