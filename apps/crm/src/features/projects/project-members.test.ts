@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { until } from '@tessera/local-stack';
 import { collide } from '../../testing/collisions.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 
@@ -48,6 +49,80 @@ test('Members have a role, and are listed, changed and removed', async () => {
   expect([again.status, Object.keys(again.body.errors)]).toEqual([422, ['user_id']]);
   await remove(member, owner).expect(204);
   await get(member, owner).expect(404);
+});
+
+describe('The history of a member has', () => {
+  const historyOf = async ({ project, owner }: { project: string; owner: Headers }, id: string) => {
+    const { body } = await get(`${project}/members/${id}/history`, owner).expect(200);
+    return body.data;
+  };
+
+  test('its creation with the project, of the creator and of the owner', async () => {
+    const { project, owner, ownerId } = await owned();
+    const entry = {
+      version: 1,
+      action: 'create',
+      actor_type: 'user',
+      user_id: ownerId,
+      changes: {},
+    };
+    expect(await historyOf({ project, owner }, ownerId)).toEqual([expect.objectContaining(entry)]);
+    const otherId = randomUUID();
+    const given = await owned({ owner_id: otherId });
+    const created = expect.objectContaining({ ...entry, user_id: given.ownerId });
+    for (const id of [given.ownerId, otherId]) {
+      expect(await historyOf(given, id)).toEqual([created]);
+    }
+  });
+
+  test('the role of a viewer who becomes the owner, and nothing if they are a manager already', async () => {
+    const { project, owner, ownerId } = await owned();
+    const { id } = await joined({ project, owner }, 'viewer');
+    await put(project, { owner_id: id }, owner).expect(200);
+    await put(project, { owner_id: ownerId }, owner).expect(200);
+    await put(project, { owner_id: id }, owner).expect(200);
+    expect(await historyOf({ project, owner }, id)).toMatchObject([
+      {
+        version: 2,
+        action: 'update',
+        user_id: ownerId,
+        changes: { role: { from: 'viewer', to: 'manager' } },
+      },
+      { version: 1, action: 'create', user_id: ownerId, changes: {} },
+    ]);
+    expect(await historyOf({ project, owner }, ownerId)).toHaveLength(1);
+  });
+
+  test('its creation by whoever makes a project private', async () => {
+    const { project } = await owned({ is_private: false });
+    const id = randomUUID();
+    const headers = caller({ id });
+    await put(project, { is_private: true }, headers).expect(200);
+    expect(await historyOf({ project, owner: headers }, id)).toMatchObject([
+      { version: 1, action: 'create', user_id: id },
+    ]);
+  });
+});
+
+test('The events of a project that gets a new owner include those of its members', async () => {
+  const { body: endpoint } = await post('/api/crm/webhook-endpoints', {
+    url: 'https://example.com/hook',
+    event_types: ['crm.projects.members.created', 'crm.projects.members.updated'],
+  }).expect(201);
+  const { project, owner } = await owned({ is_private: false });
+  const { id } = await joined({ project, owner }, 'viewer');
+  await put(project, { owner_id: id }, owner).expect(200);
+  const types = async (): Promise<string[]> => {
+    const path = `/api/crm/webhook-deliveries?endpoint_id=${endpoint.data.id}`;
+    const { body } = await get(path).expect(200);
+    return body.data.map(({ event_type }: { event_type: string }) => event_type).sort();
+  };
+  await until(async () => (await types()).length === 3);
+  expect(await types()).toEqual([
+    'crm.projects.members.created',
+    'crm.projects.members.created',
+    'crm.projects.members.updated',
+  ]);
 });
 
 test('Members are exported in the order of the list, to those who see the project', async () => {

@@ -2,6 +2,7 @@ import { HttpError, invalidField } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
+import { causeOf, recordChanges } from '../../records/record-changes.ts';
 import { hiddenProjects } from './projects.visibility.ts';
 
 const { sql } = Prisma;
@@ -16,20 +17,48 @@ export interface ProjectState {
   readonly is_private: boolean;
 }
 
-/** Makes users managers of a project, whether or not they are members already. */
+interface NewManagers {
+  readonly projectId: string;
+  readonly userIds: readonly string[];
+}
+
+/**
+ * Makes users managers of a locked project, whether or not they are members already. For the members it is a creation or
+ * an update by the caller, with its event.
+ */
 export const makeManagers = async (
   db: TenantDb,
-  projectId: string,
-  userIds: readonly string[],
+  caller: Caller,
+  { projectId, userIds }: NewManagers,
 ): Promise<void> => {
   if (userIds.length === 0) return;
+  const table = 'project_members';
+  const promotions = recordChanges(db, causeOf(caller, 'update'), {
+    table,
+    from: sql`promoted`,
+    changes: sql`jsonb_build_object('role', jsonb_build_array(former_role, 'manager'))`,
+  });
+  const additions = recordChanges(db, causeOf(caller, 'create'), { table, from: sql`added` });
   await db.query(sql`
-    INSERT INTO tenant_crm.project_members AS known (tenant_id, id, project_id, user_id, role)
-    SELECT ${db.tenantId}::uuid, gen_random_uuid(), ${projectId}::uuid, user_id, 'manager'
-    FROM unnest(${userIds}::uuid[]) AS user_id
-    ON CONFLICT (tenant_id, project_id, user_id) DO UPDATE
-      SET role = 'manager', version = known.version + 1, updated_at = excluded.updated_at
-      WHERE known.role <> 'manager'`);
+    WITH promoted AS (
+      UPDATE tenant_crm.project_members
+      SET role = 'manager', version = version + 1, updated_at = ${new Date()}
+      FROM (
+        SELECT id AS former_id, role AS former_role FROM tenant_crm.project_members
+        WHERE tenant_id = ${db.tenantId}::uuid AND project_id = ${projectId}::uuid
+          AND user_id = ANY(${userIds}::uuid[]) AND role <> 'manager'
+        ORDER BY id FOR NO KEY UPDATE
+      ) AS former
+      WHERE tenant_id = ${db.tenantId}::uuid AND id = former_id
+      RETURNING id, version, former_role
+    ), added AS (
+      INSERT INTO tenant_crm.project_members (tenant_id, id, project_id, user_id, role)
+      SELECT ${db.tenantId}::uuid, gen_random_uuid(), ${projectId}::uuid, user_id, 'manager'
+      FROM unnest(${userIds}::uuid[]) AS user_id
+      ON CONFLICT (tenant_id, project_id, user_id) DO NOTHING
+      RETURNING id, version
+    ), recorded AS (${promotions})
+    ${additions}`);
 };
 
 /** Whether a project has a manager besides one user. */

@@ -53,5 +53,5 @@ export const keepManagers = async ({
   if (row.owner_id !== before?.owner_id) managers.add(row.owner_id);
   if (before && row.is_private && !before.is_private) managers.add(requireUser(caller));
   managers.delete(null);
-  await makeManagers(db, row.id, [...managers] as string[]);
+  await makeManagers(db, caller, { projectId: row.id, userIds: [...managers] as string[] });
 };
