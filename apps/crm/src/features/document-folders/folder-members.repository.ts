@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { type Cause, recordChanges } from '../../records/record-changes.ts';
 
 const { sql } = Prisma;
 
@@ -26,8 +27,16 @@ export const membershipOf = async (db: TenantDb, folderId: string): Promise<Memb
 };
 
 /** Adds a member who may write. */
-export const addWriter = async (db: TenantDb, folderId: string, userId: string): Promise<void> => {
+export const addWriter = async (
+  db: TenantDb,
+  cause: Cause,
+  { folderId, userId }: { readonly folderId: string; readonly userId: string },
+): Promise<void> => {
   await db.query(sql`
-    INSERT INTO tenant_crm.document_folder_members (tenant_id, id, folder_id, user_id, access)
-    VALUES (${db.tenantId}::uuid, ${uuidv7()}::uuid, ${folderId}::uuid, ${userId}::uuid, 'write')`);
+    WITH added AS (
+      INSERT INTO tenant_crm.document_folder_members (tenant_id, id, folder_id, user_id, access)
+      VALUES (${db.tenantId}::uuid, ${uuidv7()}::uuid, ${folderId}::uuid, ${userId}::uuid, 'write')
+      RETURNING id, version
+    )
+    ${recordChanges(db, cause, { table: 'document_folder_members', from: sql`added` })}`);
 };

@@ -1,5 +1,6 @@
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
+import { causeOf } from '../../records/record-changes.ts';
 import { addWriter, membershipOf } from './folder-members.repository.ts';
 import { requireTreeWritable, requireWritable, updateAccess } from './folders.access.ts';
 
@@ -51,6 +52,8 @@ export const followMember = async ({
   const { members, isInherited } = await membershipOf(db, folderId);
   const { userUuid } = caller;
   const isFirst = action === 'create' && members === 1 && !isInherited;
-  if (isFirst && userUuid !== null && userUuid !== userId) await addWriter(db, folderId, userUuid);
+  if (isFirst && userUuid !== null && userUuid !== userId) {
+    await addWriter(db, causeOf(caller, 'create'), { folderId, userId: userUuid });
+  }
   await updateAccess(db, folderId);
 };

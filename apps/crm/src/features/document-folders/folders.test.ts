@@ -37,6 +37,18 @@ test.each(['..', '.', 'a/b', 'a\\b', '../etc', 'a\nb'])(
   },
 );
 
+test('The history of whoever makes a folder private has the creation of their membership', async () => {
+  const ann = newUser();
+  const bob = newUser();
+  const id = await folder('Top');
+  await post(`${foldersPath}/${id}/members`, { user_id: bob.userId }, ann.headers).expect(201);
+  for (const { userId } of [ann, bob]) {
+    const history = `${foldersPath}/${id}/members/${userId}/history`;
+    const { body } = await get(history, ann.headers).expect(200);
+    expect(body.data).toMatchObject([{ version: 1, action: 'create', user_id: ann.userId }]);
+  }
+});
+
 test('A folder without members belongs to the tenant; with members only they see it and what is below', async () => {
   const ann = newUser();
   const bob = newUser();
