@@ -24,7 +24,10 @@ const MAX_REPLACED = 4;
 export interface EndpointSecrets {
   /** Throws 503 if no encryption key is configured. */
   sealNew(endpointId: string, secret: string): Buffer;
-  /** Adds a secret; those in use before remain valid until `expiresAt` at the latest. */
+  /**
+   * Adds a secret; those in use before remain valid until `expiresAt` at the latest. Throws 503 if they cannot be
+   * decrypted, unless that is now.
+   */
   rotate(endpointId: string, sealed: Uint8Array, secret: string, expiresAt: Date): Buffer;
   /** The secrets that requests are signed with at this time, the current one first. */
   open(endpointId: string, sealed: Uint8Array, at: Date): readonly string[];
@@ -47,18 +50,30 @@ export const createEndpointSecrets = (vault: Vault | undefined): EndpointSecrets
     return secrets.filter(({ expires_at: end }) => end === null || new Date(end) > at);
   };
 
+  /** The same, for a new secret that they overlap with. */
+  const overlapping = (...of: Parameters<typeof valid>): readonly SigningSecret[] => {
+    try {
+      return valid(...of);
+    } catch (cause) {
+      if (cause instanceof HttpError) throw cause;
+      const message =
+        'The former secret cannot be decrypted. Set overlap_hours to 0, or ask the operator for the encryption key.';
+      throw new HttpError(503, 'not_ready', message, { cause });
+    }
+  };
+
   return {
     sealNew: (id, secret) => seal(id, [{ secret, expires_at: null }]),
 
     rotate(id, sealed, secret, expiresAt) {
       const now = new Date();
       const end = expiresAt.toISOString();
-      const replaced = valid(id, sealed, now).map((former) => ({
-        secret: former.secret,
-        expires_at: former.expires_at !== null && former.expires_at < end ? former.expires_at : end,
+      const former = expiresAt > now ? overlapping(id, sealed, now) : [];
+      const replaced = former.slice(0, MAX_REPLACED).map((one) => ({
+        secret: one.secret,
+        expires_at: one.expires_at !== null && one.expires_at < end ? one.expires_at : end,
       }));
-      const kept = expiresAt > now ? replaced.slice(0, MAX_REPLACED) : [];
-      return seal(id, [{ secret, expires_at: null }, ...kept]);
+      return seal(id, [{ secret, expires_at: null }, ...replaced]);
     },
 
     open: (id, sealed, at) => valid(id, sealed, at).map(({ secret }) => secret),

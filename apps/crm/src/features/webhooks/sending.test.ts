@@ -95,6 +95,22 @@ test('A secret that cannot be decrypted is a failure with its reason, and a retr
   expect(receiver.received).toEqual([]);
 });
 
+test('A secret that cannot be decrypted is replaced without an overlap only', async () => {
+  const id = await createEndpoint();
+  await query(
+    `UPDATE tenant_crm.webhook_endpoints SET sealed_secrets = '\\x00' WHERE tenant_id = $1 AND id = $2`,
+    [tenant().id, id],
+  );
+  const { body } = await post(`${path}/${id}/rotate-secret`, {}).expect(503);
+  expect(body).toMatchObject({
+    error: 'not_ready',
+    message: expect.stringContaining('The former secret cannot be decrypted.'),
+  });
+  await post(`${path}/${id}/rotate-secret`, { overlap_hours: 0 }).expect(200);
+  await createContact();
+  await until(() => receiver.received.length === 1);
+});
+
 test('An endpoint that is disabled while a request to it fails does not deadlock', async () => {
   let release = (): void => undefined;
   receiver.respond((res) => {
