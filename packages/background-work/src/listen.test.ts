@@ -1,3 +1,6 @@
+import { createHook } from 'node:async_hooks';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { createLogger } from '@tessera/http-kit';
 import { freshDatabase, until } from '@tessera/local-stack';
 import pg from 'pg';
@@ -10,6 +13,9 @@ beforeAll(async () => {
   pool = new pg.Pool({ connectionString: url });
 });
 afterAll(() => pool.end());
+
+const { jest } = import.meta;
+afterEach(() => jest.restoreAllMocks());
 
 const listeners = async (): Promise<number> => {
   const { rows } = await pool.query(
@@ -45,6 +51,44 @@ test('A listener receives notifications, reconnects when its connection breaks, 
 
   await listener.stop();
   await until(async () => (await listeners()) === 0);
+});
+
+test('The checks of a connection leave nothing in memory', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: () => void = runInNewContext('gc');
+  const queries = jest.spyOn(pg.Client.prototype, 'query');
+  let connections = 0;
+  const listener = listen({
+    directUrl: url,
+    applicationName: 'test listener',
+    channel: 'any',
+    logger: createLogger('test', 'silent'),
+    onNotification: () => undefined,
+    onListening: () => {
+      connections += 1;
+    },
+    checkMs: 1,
+  });
+  await until(() => connections === 1);
+  const promises: WeakRef<object>[] = [];
+  const hook = createHook({
+    init(_id, type, _trigger, resource) {
+      if (type === 'PROMISE') promises.push(new WeakRef(resource));
+    },
+  }).enable();
+  const checks = (): number =>
+    queries.mock.calls.filter(([text]) => `${text}` === 'SELECT 1').length;
+  await until(() => checks() >= 300);
+  hook.disable();
+  // It remembers the promises that it returned.
+  queries.mockClear();
+  expect(promises.length).toBeGreaterThan(300);
+  await until(() => {
+    collectGarbage();
+    return promises.filter((promise) => promise.deref()).length < 100;
+  });
+  expect(connections).toBe(1);
+  await listener.stop();
 });
 
 test('A listener that never reached the database can be stopped', async () => {

@@ -33,18 +33,18 @@ export const listen = (options: ListenOptions): Listener => {
   const { directUrl, applicationName, channel, logger, checkMs = 10_000 } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
+  /** Aborted when the current connection breaks, with the error, and when the listener stops. */
+  let connection = new AbortController();
 
-  /** Resolves after `ms`, at once when the listener stops. */
-  const wait = (ms: number): Promise<void> =>
-    pause(ms, undefined, { signal }).catch(() => undefined);
+  /** Resolves after `ms`, at once when the signal is aborted. */
+  const wait = (ms: number, ending: AbortSignal): Promise<void> =>
+    pause(ms, undefined, { signal: ending }).catch(() => undefined);
 
   const receive = async (client: pg.Client, onConnected: () => void): Promise<void> => {
-    const broken = new Promise<never>((_, reject) => {
-      client.on('error', reject);
-      client.on('end', () => reject(new Error('The database closed the connection.')));
-    });
-    // Without this handler, a rejection before the first `await` below would end the process.
-    broken.catch(() => undefined);
+    const current = new AbortController();
+    connection = current;
+    client.on('error', (error) => current.abort(error));
+    client.on('end', () => current.abort(new Error('The database closed the connection.')));
     client.on('notification', ({ payload = '' }) => {
       if (!signal.aborted) options.onNotification(payload);
     });
@@ -53,9 +53,12 @@ export const listen = (options: ListenOptions): Listener => {
     onConnected();
     options.onListening?.();
     while (!signal.aborted) {
-      await Promise.race([wait(checkMs), broken]);
+      // Not a race against a promise of the connection: each race would stay in memory until that settles.
+      await wait(checkMs, current.signal);
+      if (signal.aborted) return;
+      current.signal.throwIfAborted();
       // A firewall may drop an idle connection silently; only a query detects that.
-      if (!signal.aborted) await client.query('SELECT 1');
+      await client.query('SELECT 1');
     }
   };
 
@@ -79,7 +82,7 @@ export const listen = (options: ListenOptions): Listener => {
       } finally {
         await client.end().catch(() => undefined);
       }
-      await wait(Math.min(100 * 2 ** failures, MAX_BACKOFF_MS) * (0.5 + Math.random() / 2));
+      await wait(Math.min(100 * 2 ** failures, MAX_BACKOFF_MS) * (0.5 + Math.random() / 2), signal);
     }
   };
 
@@ -87,6 +90,7 @@ export const listen = (options: ListenOptions): Listener => {
   return {
     stop() {
       stopping.abort();
+      connection.abort();
       return ended;
     },
   };
