@@ -6,6 +6,7 @@ export {
   type TopicProgress,
 } from './consumption.ts';
 export { type DeadLetter, DeadLetters } from './dead-letters.ts';
+export { inGroups } from './groups.ts';
 export type { KafkaSecurity } from './kafka.ts';
 export type { Logger } from './logger.ts';
 export {

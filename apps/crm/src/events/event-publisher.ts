@@ -1,6 +1,6 @@
 import type { ExclusiveWorker } from '@tessera/background-work';
 import { crmEvent, crmEventKey, crmTopicOf } from '@tessera/contracts';
-import { createPublisher, type Message, type Publisher } from '@tessera/event-bus';
+import { createPublisher, inGroups, type Message, type Publisher } from '@tessera/event-bus';
 import type { Logger } from '@tessera/http-kit';
 import type { Config } from '../config.ts';
 import { type OutboxEvent, type OutboxReaderOptions, startOutboxReader } from './outbox-reader.ts';
@@ -42,34 +42,6 @@ export const messageOf = ({
     value: JSON.stringify(crmEvent(type, about, { id, time: occurredAt })),
     ...(data.traceparent && { headers: { traceparent: data.traceparent } }),
   };
-};
-
-/** How much is published at once. Brokers accept 1 MiB for each partition by default. */
-const MAX_BYTES = 512 * 1024;
-/** What Kafka adds to a record, at most. */
-const OVERHEAD_BYTES = 100;
-
-const sizeOf = ({ key, value }: Message): number =>
-  Buffer.byteLength(key) + Buffer.byteLength(value ?? '') + OVERHEAD_BYTES;
-
-/** The messages in their order, in groups of a limited size; a larger message is a group of its own. */
-export const inGroups = (
-  messages: readonly Message[],
-  maxBytes: number = MAX_BYTES,
-): readonly (readonly Message[])[] => {
-  const groups: Message[][] = [];
-  let bytes = 0;
-  for (const message of messages) {
-    const size = sizeOf(message);
-    bytes += size;
-    const group = groups.at(-1);
-    if (group && bytes <= maxBytes) group.push(message);
-    else {
-      groups.push([message]);
-      bytes = size;
-    }
-  }
-  return groups;
 };
 
 export interface PublishOptions extends Pick<OutboxReaderOptions, 'database' | 'logger' | 'batch'> {

@@ -8,7 +8,6 @@ import { createRecords, type RecordsOf } from '../records/records.ts';
 import { crmDatabase } from '../testing/crm.ts';
 import { onPartitions } from '../testing/partitioned-tables.ts';
 import { callerIn } from '../testing/records.ts';
-import { inGroups } from './event-publisher.ts';
 import { type OutboxEvent, type OutboxReaderOptions, startOutboxReader } from './outbox-reader.ts';
 
 const logger = createLogger('test', 'silent');
@@ -259,16 +258,4 @@ test('A user who does not own the tables reads the outbox, and a tenant does not
   const { rows } = await client.query("SELECT * FROM tenant_crm.first_in_outbox('kafka', 9)");
   expect(rows).toEqual([]);
   await client.end();
-});
-
-test('Messages are published in groups of a limited size, in their order', () => {
-  const message = (key: string, length: number) => ({
-    topic: 'crm.contacts',
-    key,
-    value: 'x'.repeat(length),
-  });
-  const messages = [message('a', 300), message('b', 300), message('c', 5000), message('d', 10)];
-  const keys = inGroups(messages, 1000).map((group) => group.map(({ key }) => key));
-  expect(keys).toEqual([['a', 'b'], ['c'], ['d']]);
-  expect(inGroups([])).toEqual([]);
 });

@@ -1,6 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { createLogger } from '@tessera/http-kit';
 import { until } from '@tessera/local-stack';
-import { change, makeOutbox, type TestOutbox, TOPIC, versionsByTenant } from '../testing/outbox.ts';
+import {
+  ascending,
+  change,
+  makeOutbox,
+  type TestOutbox,
+  TOPIC,
+  versionsByTenant,
+} from '../testing/outbox.ts';
 import { severable } from '../testing/severable.ts';
 import { bumpPolicyVersion, enqueue } from './outbox.ts';
 import { type OutboxRecord, type Relay, startRelay } from './relay.ts';
@@ -125,6 +133,29 @@ describe('a relay', () => {
     });
     await until(() => outbox.allSent());
     expect(sizes).toEqual([10, 10, 5]);
+  });
+
+  test('publishes events that are too large for one batch of a broker, and marks them afterwards', async () => {
+    const [acme = ''] = outbox.tenantIds;
+    const userIds = Array.from({ length: 1000 }, () => randomUUID());
+    for (let i = 0; i < 30; i += 1) await change(outbox.database, acme, userIds);
+    const seen: OutboxRecord[] = [];
+    const marked: number[] = [];
+    start({
+      async publish(records) {
+        const bytes = records.reduce((sum, { value }) => sum + Buffer.byteLength(value), 0);
+        // As Kafka with its default limit.
+        if (bytes > 1024 * 1024) throw new Error('MESSAGE_TOO_LARGE');
+        const where = { NOT: { publishedAt: null } };
+        marked.push((await outbox.database.outboxEvent.count({ where })) - seen.length);
+        seen.push(...records);
+      },
+    });
+    await until(() => outbox.allSent());
+    expect(marked.length).toBeGreaterThan(1);
+    expect(new Set(marked)).toEqual(new Set([0]));
+    const versions = versionsByTenant(seen.map(({ value }) => value));
+    expect(versions).toEqual({ [acme]: ascending(2, 30) });
   });
 
   test('retries failed events and skips none', async () => {

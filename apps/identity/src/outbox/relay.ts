@@ -1,4 +1,5 @@
 import { type ExclusiveWorker, startExclusiveWorker } from '@tessera/background-work';
+import { inGroups } from '@tessera/event-bus';
 import type { Logger } from '@tessera/http-kit';
 import type pg from 'pg';
 import { advisoryLocks } from '../database.ts';
@@ -20,7 +21,7 @@ export interface RelayOptions {
   readonly logger: Logger;
   /** How often to check without a notification, and how often a standby tries to take over. */
   readonly pollMs?: number;
-  /** Maximum number of rows published at once. */
+  /** Maximum number of rows read at once. */
   readonly batch?: number;
 }
 
@@ -65,8 +66,10 @@ export const startRelay = (options: RelayOptions): Relay => {
       // Not `id > last`: a smaller id can commit later.
       const { rows } = await client.query<PendingRow>(pending, [batch]);
       if (rows.length === 0) return false;
-      await publish(rows.map(recordOf));
-      await client.query(mark, [rows.map(({ id }) => id)]);
+      for (const group of inGroups(rows)) {
+        await publish(group.map(recordOf));
+        await client.query(mark, [group.map(({ id }) => id)]);
+      }
       return rows.length === batch;
     },
   });

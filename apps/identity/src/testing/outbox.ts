@@ -35,11 +35,15 @@ export const makeOutbox = async (): Promise<TestOutbox> => {
   };
 };
 
-/** Changes the policies of a tenant as a feature does. */
-export const change = (database: Database, tenantId: string): Promise<void> =>
+/** Changes the policies of a tenant, or of some of its users, as a feature does. */
+export const change = (
+  database: Database,
+  tenantId: string,
+  userIds: string[] | null = null,
+): Promise<void> =>
   database.$transaction(async (tx) => {
     const version = await bumpPolicyVersion(tx, tenantId);
-    await enqueue(tx, { type: TOPIC, data: { tenant_id: tenantId, version, user_ids: null } });
+    await enqueue(tx, { type: TOPIC, data: { tenant_id: tenantId, version, user_ids: userIds } });
   });
 
 /** The versions of each tenant's events, in the order in which they were published. */
