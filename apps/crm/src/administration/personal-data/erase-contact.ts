@@ -88,7 +88,7 @@ const deleteImportFailures = async (client: pg.Client, { tenantId, ids, texts }:
   const { rowCount } = await client.query(
     `WITH names AS (
        SELECT lower(first_name) AS first, lower(last_name) AS last FROM tenant_crm.contacts
-       WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) AND ${isMeant('last_name')}
+       WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) AND ${isMeant('first_name')} AND ${isMeant('last_name')}
      )
      DELETE FROM tenant_crm.import_failures WHERE tenant_id = $1 AND (
        EXISTS (SELECT FROM unnest(cells || errors) AS cell CROSS JOIN unnest($3::text[]) AS text

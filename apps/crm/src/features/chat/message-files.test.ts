@@ -224,8 +224,8 @@ describe('The files of a deleted channel', () => {
   /** As if the channel had been deleted a month ago, if it is deleted. */
   const age = (path: string) =>
     crm().context.pool.query(
-      "UPDATE tenant_crm.channels SET deleted_at = deleted_at - interval '31 days' WHERE id = $1",
-      [idOf(path)],
+      'UPDATE tenant_crm.channels SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NOT NULL',
+      [idOf(path), new Date(Date.now() - 31 * 24 * 3_600_000)],
     );
 
   /** Runs the jobs of the channel now, and waits for their end. */

@@ -60,18 +60,20 @@ export const noteWake = async (
   at: Date | undefined,
 ): Promise<{ readonly is_later: boolean } | undefined> => {
   const due = at ? sql`${at}::timestamptz` : sql`now()`;
+  // Null if the time is later. In an UPDATE, Citus allows now() neither in CASE and COALESCE nor in RETURNING.
+  const wake = at ? sql`nullif(greatest(${due}, now()), ${due})` : sql`now()`;
   // A job that should have run minutes ago was lost. The previous release notes later jobs in wake_at, too.
   const [noted] = await db.query<{ is_later: boolean }>(sql`
     UPDATE tenant_crm.webhook_endpoints
-    SET wake_at = CASE WHEN ${due} > now() THEN NULL ELSE now() END,
+    SET wake_at = ${wake},
       later_wakes = ARRAY(
         SELECT later FROM unnest(later_wakes || wake_at || ${due}) AS later
         WHERE later > now() ORDER BY later LIMIT ${MOST_LATER})
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid
       AND (wake_at IS NULL OR wake_at > greatest(${due}, now()) OR wake_at < now() - interval '10 minutes')
-      AND coalesce(
-        (SELECT min(later) FROM unnest(later_wakes) AS later WHERE later > now()) > ${due}, true)
-    RETURNING ${due} > now() AS is_later`);
+      AND NOT EXISTS (
+        SELECT FROM unnest(later_wakes) AS later WHERE later > now() AND later <= ${due})
+    RETURNING wake_at IS NULL AS is_later`);
   return noted;
 };
 
