@@ -1,4 +1,5 @@
 import { Prisma } from '../generated/prisma/client.ts';
+import type { HiddenHistory } from './history.ts';
 import type { Scope } from './kind.ts';
 import type { RecordRow } from './row.ts';
 
@@ -30,3 +31,29 @@ export const outsideHidden = ({
         AND scope_column = ${column} AND scope_id IN ${hidden}`,
   };
 };
+
+/** A reference in the history of records, and the records that a caller may see. */
+interface VisibleTargets {
+  readonly tenantId: string;
+  /** The table of the records that are referred to. */
+  readonly table: string;
+  /** The field of the reference. */
+  readonly field: string;
+  /** The condition of the visible records; undefined if all are visible. */
+  readonly visible: Prisma.Sql | undefined;
+}
+
+/** Hides what a record was while it referred to one that the caller may not see. */
+export const historyAtVisible = ({
+  tenantId,
+  table,
+  field,
+  visible,
+}: VisibleTargets): HiddenHistory | undefined =>
+  visible && {
+    field,
+    isVisible: (id) => sql`EXISTS (
+      SELECT FROM ${raw(`tenant_crm.${table}`)}
+      WHERE tenant_id = ${tenantId}::uuid AND id = ${id} AND (${visible})
+    )`,
+  };

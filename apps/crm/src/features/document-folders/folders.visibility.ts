@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
-import { outsideHidden } from '../../records/hidden-targets.ts';
+import { historyAtVisible, outsideHidden } from '../../records/hidden-targets.ts';
 import type { HiddenHistory } from '../../records/history.ts';
 import type { Scope } from '../../records/kind.ts';
 import type { RecordRow } from '../../records/row.ts';
@@ -15,10 +15,6 @@ const ownFolders = ({ tenantId, userUuid }: FolderViewer): Prisma.Sql => sql`ARR
   SELECT folder_id FROM tenant_crm.document_folder_members
   WHERE tenant_id = ${tenantId}::uuid AND user_id = ${userUuid}::uuid
 )`;
-
-/** The condition of the folders that a caller who does not see all of them may see. */
-const seenBy = (caller: FolderViewer): Prisma.Sql =>
-  sql`restricted_by = '{}' OR restricted_by && ${ownFolders(caller)}`;
 
 /**
  * The ids of the folders that the caller may not see, deleted ones included, as a subquery. Undefined for system
@@ -40,7 +36,7 @@ const hiddenFolders = (caller: FolderViewer): Prisma.Sql | undefined =>
 export const visibleFolders = (caller: FolderViewer): Scope<RecordRow> => {
   if (caller.isSystemAdmin) return {};
   return {
-    condition: seenBy(caller),
+    condition: sql`restricted_by = '{}' OR restricted_by && ${ownFolders(caller)}`,
     excluded: sql`
       SELECT count(*)::int FROM tenant_crm.document_folders
       WHERE tenant_id = ${caller.tenantId}::uuid AND deleted_at IS NULL AND restricted_by <> '{}'
@@ -53,15 +49,12 @@ export const historyInFolders = (
   caller: FolderViewer,
   field: 'folder_id' | 'parent_id',
 ): HiddenHistory | undefined =>
-  caller.isSystemAdmin
-    ? undefined
-    : {
-        field,
-        isVisible: (id) => sql`EXISTS (
-          SELECT FROM tenant_crm.document_folders
-          WHERE tenant_id = ${caller.tenantId}::uuid AND id = ${id} AND (${seenBy(caller)})
-        )`,
-      };
+  historyAtVisible({
+    tenantId: caller.tenantId,
+    table: 'document_folders',
+    field,
+    visible: visibleFolders(caller).condition,
+  });
 
 /**
  * The records of another table that are in no folder, or in one that the caller may see. The table needs a nullable

@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
-import { outsideHidden } from '../../records/hidden-targets.ts';
+import { historyAtVisible, outsideHidden } from '../../records/hidden-targets.ts';
 import type { HiddenHistory } from '../../records/history.ts';
 import type { Scope } from '../../records/kind.ts';
 import type { RecordRow } from '../../records/row.ts';
@@ -15,10 +15,6 @@ const ownProjects = ({ tenantId, userUuid }: ProjectViewer): Prisma.Sql => sql`(
   SELECT project_id FROM tenant_crm.project_members
   WHERE tenant_id = ${tenantId}::uuid AND user_id = ${userUuid}::uuid
 )`;
-
-/** The condition of the projects that a caller who does not see all of them may see. */
-const seenBy = (caller: ProjectViewer): Prisma.Sql =>
-  sql`NOT is_private OR id IN ${ownProjects(caller)}`;
 
 /**
  * The ids of the private projects that the caller may not see, deleted ones included, as a subquery. Undefined
@@ -36,7 +32,7 @@ export const hiddenProjects = (caller: ProjectViewer): Prisma.Sql | undefined =>
 export const visibleProjects = (caller: ProjectViewer): Scope<RecordRow> => {
   if (caller.isSystemAdmin) return {};
   return {
-    condition: seenBy(caller),
+    condition: sql`NOT is_private OR id IN ${ownProjects(caller)}`,
     excluded: sql`
       SELECT count(*)::int FROM tenant_crm.projects
       WHERE tenant_id = ${caller.tenantId}::uuid AND deleted_at IS NULL
@@ -46,15 +42,12 @@ export const visibleProjects = (caller: ProjectViewer): Scope<RecordRow> => {
 
 /** What a record was while it was in a project that the caller may not see is no part of its history for them. */
 export const historyInProjects = (caller: ProjectViewer): HiddenHistory | undefined =>
-  caller.isSystemAdmin
-    ? undefined
-    : {
-        field: 'project_id',
-        isVisible: (id) => sql`EXISTS (
-          SELECT FROM tenant_crm.projects
-          WHERE tenant_id = ${caller.tenantId}::uuid AND id = ${id} AND (${seenBy(caller)})
-        )`,
-      };
+  historyAtVisible({
+    tenantId: caller.tenantId,
+    table: 'projects',
+    field: 'project_id',
+    visible: visibleProjects(caller).condition,
+  });
 
 /**
  * The records of another table that are in no project, or in one that the caller may see. The table needs a
