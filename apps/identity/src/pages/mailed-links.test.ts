@@ -1,28 +1,14 @@
 import { Forms } from '../testing/forms.ts';
-import { startIdentity, type TestIdentity } from '../testing/identity.ts';
-import { type Mailbox, openMailbox } from '../testing/mailbox.ts';
+import { startRegistration } from '../testing/registration.ts';
 
 const NEW = 'Another-horse-8-battery';
 const names = { first_name: 'Nora', last_name: 'Neu' };
 const password = { password: NEW, password_confirmation: NEW };
 const BAD_LINK = 'This link is invalid or has expired.';
 
-let identity: TestIdentity;
-let mailbox: Mailbox;
-let forms: Forms;
+const { identity, mailbox } = await startRegistration();
+const forms = new Forms(identity);
 let unique = 0;
-beforeAll(async () => {
-  mailbox = await openMailbox();
-  identity = await startIdentity({
-    MAIL_DIRECTORY: mailbox.directory,
-    REGISTRATION_ENABLED: 'true',
-  });
-  forms = new Forms(identity);
-});
-afterAll(async () => {
-  await identity.stop();
-  await mailbox.remove();
-});
 
 const address = (): string => {
   unique += 1;

@@ -12,9 +12,18 @@ const newUser = () => {
   const userId = crypto.randomUUID();
   return { userId, headers: caller({ id: userId }) };
 };
+type Person = ReturnType<typeof newUser>;
 
 const folder = async (name: string, parent_id: string | null = null, headers: Headers = {}) =>
   (await post(foldersPath, { name, parent_id }, headers).expect(201)).body.data.id as string;
+
+/** A folder that nobody else sees. */
+const privateFolder = async ({ userId, headers }: Person): Promise<string> => {
+  const id = await folder('Own', null, headers);
+  const member = { user_id: userId, access: 'write' };
+  await post(`${foldersPath}/${id}/members`, member, headers).expect(201);
+  return id;
+};
 
 const share = (id: string, user_id: string, access: 'read' | 'write' = 'read') =>
   post(`${foldersPath}/${id}/members`, { user_id, access }).expect(201);
@@ -265,9 +274,7 @@ describe('A private folder below a folder of the tenant', () => {
 
   test('is not opened by moving the folder above into a private one', async () => {
     const { top, mallory, isHidden } = await setUp();
-    const own = await folder('Own', null, mallory.headers);
-    const member = { user_id: mallory.userId, access: 'write' };
-    await post(`${foldersPath}/${own}/members`, member, mallory.headers).expect(201);
+    const own = await privateFolder(mallory);
     const { body } = await put(`${foldersPath}/${top}`, { parent_id: own }, mallory.headers);
     expect(body.error).toBe('folder_access_denied');
     await isHidden();
@@ -289,15 +296,19 @@ test('A folder is deleted with its documents only with the permission to delete 
   expect(body.required_permission).toBe('tenant.acme.crm.documents.delete');
 });
 
+/** The path of a document that is called Dismissals.txt in a folder, and then moved out of it as Plan.txt. */
+const renamedDocument = async (folderId: string, { headers }: Person): Promise<string> => {
+  const created = await upload({ fields: { folder_id: folderId }, headers }).expect(201);
+  const path = `${documentsPath}/${created.body.data.id}`;
+  await put(path, { name: 'Dismissals.txt' }, headers).expect(200);
+  await put(path, { name: 'Plan.txt', folder_id: null }, headers).expect(200);
+  return path;
+};
+
 test('The history of a document hides what it was called in a private folder', async () => {
   const [ann, bob] = [newUser(), newUser()];
-  const own = await folder('Own', null, ann.headers);
-  const member = { user_id: ann.userId, access: 'write' };
-  await post(`${foldersPath}/${own}/members`, member, ann.headers).expect(201);
-  const created = await upload({ fields: { folder_id: own }, headers: ann.headers }).expect(201);
-  const path = `${documentsPath}/${created.body.data.id}`;
-  await put(path, { name: 'Dismissals.txt' }, ann.headers).expect(200);
-  await put(path, { name: 'Plan.txt', folder_id: null }, ann.headers).expect(200);
+  const own = await privateFolder(ann);
+  const path = await renamedDocument(own, ann);
   expect(JSON.stringify((await get(`${path}/history`, ann.headers)).body)).toContain('Dismissals');
   const { body } = await get(`${path}/history`, bob.headers).expect(200);
   expect(JSON.stringify(body)).not.toContain('Dismissals');
@@ -306,9 +317,7 @@ test('The history of a document hides what it was called in a private folder', a
 
 test('The history of a folder hides what it was called in a private folder', async () => {
   const [ann, bob] = [newUser(), newUser()];
-  const own = await folder('Own', null, ann.headers);
-  const member = { user_id: ann.userId, access: 'write' };
-  await post(`${foldersPath}/${own}/members`, member, ann.headers).expect(201);
+  const own = await privateFolder(ann);
   const path = `${foldersPath}/${await folder('Below', own, ann.headers)}`;
   await put(path, { name: 'Dismissals' }, ann.headers).expect(200);
   await put(path, { name: 'Plans', parent_id: null }, ann.headers).expect(200);
@@ -321,13 +330,8 @@ test('The history of a folder hides what it was called in a private folder', asy
 
 test('The history of a document keeps hiding what it was in folders that are deleted for good', async () => {
   const [ann, bob] = [newUser(), newUser()];
-  const own = await folder('Own', null, ann.headers);
-  const member = { user_id: ann.userId, access: 'write' };
-  await post(`${foldersPath}/${own}/members`, member, ann.headers).expect(201);
-  const created = await upload({ fields: { folder_id: own }, headers: ann.headers }).expect(201);
-  const path = `${documentsPath}/${created.body.data.id}`;
-  await put(path, { name: 'Dismissals.txt' }, ann.headers).expect(200);
-  await put(path, { name: 'Plan.txt', folder_id: null }, ann.headers).expect(200);
+  const own = await privateFolder(ann);
+  const path = await renamedDocument(own, ann);
   await remove(`${foldersPath}/${own}`, ann.headers).expect(204);
   const { pool } = crm().context;
   await pool.query(

@@ -1,26 +1,13 @@
 import { until } from '@tessera/local-stack';
 import { startHousekeeping } from '../../background/housekeeping.ts';
 import { cookiesOf } from '../../testing/cookies.ts';
-import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
-import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';
+import { startRegistration } from '../../testing/registration.ts';
 import { MAX_CLAIMS } from './claims.ts';
 
 const PASSWORD = 'Another-horse-8-battery';
 
-let identity: TestIdentity;
-let mailbox: Mailbox;
+const { identity, mailbox } = await startRegistration();
 let unique = 0;
-beforeAll(async () => {
-  mailbox = await openMailbox();
-  identity = await startIdentity({
-    MAIL_DIRECTORY: mailbox.directory,
-    REGISTRATION_ENABLED: 'true',
-  });
-});
-afterAll(async () => {
-  await identity.stop();
-  await mailbox.remove();
-});
 
 const database = () => identity.context.database;
 const claimsTo = (email: string) => database().user.count({ where: { email, isActive: true } });

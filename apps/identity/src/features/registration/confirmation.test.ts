@@ -1,28 +1,15 @@
 import { until } from '@tessera/local-stack';
 import { startHousekeeping } from '../../background/housekeeping.ts';
 import { cookiesOf } from '../../testing/cookies.ts';
-import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
-import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';
 import { PASSWORD } from '../../testing/population.ts';
+import { startRegistration } from '../../testing/registration.ts';
 
 const NEW = 'Another-horse-8-battery';
 const OWN = 'My-own-horse-9-battery';
 const own = { password: OWN, password_confirmation: OWN };
 
-let identity: TestIdentity;
-let mailbox: Mailbox;
+const { identity, mailbox } = await startRegistration();
 let unique = 0;
-beforeAll(async () => {
-  mailbox = await openMailbox();
-  identity = await startIdentity({
-    MAIL_DIRECTORY: mailbox.directory,
-    REGISTRATION_ENABLED: 'true',
-  });
-});
-afterAll(async () => {
-  await identity.stop();
-  await mailbox.remove();
-});
 
 const database = () => identity.context.database;
 const address = (): string => {

@@ -1,26 +1,14 @@
 import type { Tenant } from '../../generated/prisma/client.ts';
 import { cookiesOf } from '../../testing/cookies.ts';
-import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
-import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';
+import { startIdentity } from '../../testing/identity.ts';
 import { type Bearer, PASSWORD } from '../../testing/population.ts';
+import { startRegistration } from '../../testing/registration.ts';
 
 const NEW = 'Another-horse-8-battery';
 
-let identity: TestIdentity;
-let mailbox: Mailbox;
+const { identity, mailbox } = await startRegistration();
 let tenant: Tenant;
 let unique = 0;
-beforeAll(async () => {
-  mailbox = await openMailbox();
-  identity = await startIdentity({
-    MAIL_DIRECTORY: mailbox.directory,
-    REGISTRATION_ENABLED: 'true',
-  });
-});
-afterAll(async () => {
-  await identity.stop();
-  await mailbox.remove();
-});
 beforeEach(async () => {
   tenant = await identity.people.tenant();
 });
