@@ -116,13 +116,10 @@ const SYSTEM_ROUTES = '/api/crm/system';
 /** Ingresses that lead to the system routes of CRM, which are for services inside the cluster. */
 const ingressFaults = ({ metadata, spec }) =>
   (spec.rules ?? [])
-    .filter(({ http }) => {
-      const leadsTo = (path) =>
-        http.paths.find((one) => one.path === path)?.backend.service.name === 'crm';
-      return (
-        http.paths.some(({ path }) => leadsTo(path)) &&
-        !http.paths.some((one) => one.path === SYSTEM_ROUTES && !leadsTo(one.path))
-      );
+    .filter(({ http: { paths } }) => {
+      const leadsToCrm = ({ backend }) => backend.service.name === 'crm';
+      const own = paths.find(({ path }) => path === SYSTEM_ROUTES);
+      return own ? leadsToCrm(own) : paths.some(leadsToCrm);
     })
     .map(({ host }) => `Ingress ${metadata.name} publishes ${SYSTEM_ROUTES} at ${host}`);
 
