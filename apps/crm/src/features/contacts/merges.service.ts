@@ -16,6 +16,7 @@ import {
   linkingTables,
   lockContacts,
   lockLinks,
+  lockMerges,
   type MovedLinks,
   markUndone,
   moveLinks,
@@ -103,8 +104,8 @@ export const createContactMerges = (
   maxLinks = MAX_LINKS,
 ): ContactMerges => {
   /**
-   * Runs in a transaction that has locked the declarations of custom fields, then what `lock` locks, and then both
-   * contacts.
+   * Runs in a transaction that has locked the declarations of custom fields, then merges, then what `lock` locks, and
+   * then both contacts.
    */
   const locked = <R>(
     { tenantId }: Caller,
@@ -120,6 +121,7 @@ export const createContactMerges = (
     database.forTenant(tenantId).transaction(async (db) => {
       // No value is written of a field that is deleted meanwhile.
       await customFields.declaredFor(db);
+      await lockMerges(db);
       await lock(db);
       await lockContacts(db, ids);
       return work(createRecords(contact, { forTenant: () => db }), db);

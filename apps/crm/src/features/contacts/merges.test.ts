@@ -206,6 +206,18 @@ describe('While a merge is not committed', () => {
     },
   );
 
+  test('merges of both of its contacts wait, and none of them is refused for a deadlock', async () => {
+    const [id, survivor, merged] = [await contact(one), await contact(two), await contact({})];
+    const logs = [await log(survivor), await log(merged)];
+    const answers = await collide<{ status: number }>(
+      crm().context.pool,
+      { text: 'LOCK TABLE tenant_crm.contact_merges IN SHARE MODE' },
+      [() => merge(survivor, merged), () => merge(id, merged), () => merge(id, survivor)],
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 422, 200]);
+    expect((await logsOf(id)).sort()).toEqual(logs.sort());
+  });
+
   test('batches of its tasks in another order wait for it, and it for them', async () => {
     const [id, other] = [await contact(one), await contact(two)];
     const ids = [await task(other), await task(other), await task(other)];
