@@ -55,6 +55,8 @@ export const runTests = async (script, execute) => {
     const ended = await execute('npm', [
       ...command,
       '--',
+      '--reporters=default',
+      `--reporters=${join(root, 'scripts/plain-results.mjs')}`,
       '--json',
       `--outputFile=${report}`,
       ...args,

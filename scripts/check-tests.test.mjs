@@ -1,4 +1,6 @@
-import { writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from './bootstrap.mjs';
 import { RUN_AGAIN_AT_MOST, runTests } from './check-tests.mjs';
@@ -102,4 +104,30 @@ test('Many failed files are not run again', async () => {
     isRight: false,
   });
   expect(runs).toHaveLength(1);
+});
+
+test('A failed comparison of values with cycles is counted, and its file runs again', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'files-'));
+  const text = `test('compares', () => {
+  const value = {};
+  value.own = value;
+  expect([value]).toEqual([]);
+});`;
+  writeFileSync(join(directory, 'a.test.cjs'), text);
+  writeFileSync(join(directory, 'jest.config.json'), '{ "testMatch": ["**/*.test.cjs"] }');
+  const jest = [
+    join(root, 'node_modules/jest/bin/jest.js'),
+    `--config=${directory}/jest.config.json`,
+  ];
+  let runs = 0;
+  const { totals, isRight } = await runTests('test', async (_, args) => {
+    runs += 1;
+    const options = args.slice(args.indexOf('--') + 1);
+    return spawnSync(process.execPath, [...jest, ...options]).status === 0;
+  });
+  expect({ totals, isRight, runs }).toEqual({
+    totals: { passed: 0, failed: 1, skipped: 0 },
+    isRight: false,
+    runs: 2,
+  });
 });
