@@ -1,8 +1,11 @@
-import createClient, { type Client, type ClientOptions } from 'openapi-fetch';
+import { type Client, type ClientOptions, createOpenApiClient } from '@tessera/openapi-client';
 import type { paths } from './schema.ts';
 
 export type { components, paths } from './schema.ts';
 
-/** A typed client of CRM: every path, body and answer as its OpenAPI document declares them. */
+/**
+ * A typed client of CRM: every path, body and answer as its OpenAPI document declares them. Content of files is a `Blob`,
+ * bytes or a stream; in forms, it is a `Blob`.
+ */
 export const createCrmClient = (options: ClientOptions): Client<paths> =>
-  createClient<paths>(options);
+  createOpenApiClient<paths>(options);
