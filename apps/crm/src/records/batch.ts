@@ -101,6 +101,10 @@ export const authorizeOperations = (
 
 type Outcomes<T extends KindTypes> = BatchOutcome<T['answer']>[];
 
+/** Waits for batches of a table whose rules lock further rows, in the order of the operations. */
+export const lockBatches = (db: TenantDb, table: string): Promise<void> =>
+  lockUntilEnd(db, `batch ${table} ${db.tenantId}`);
+
 /** Runs the operations of one batch in one transaction, in order. */
 class Batch<T extends KindTypes> {
   readonly #kind: Kind;
@@ -125,7 +129,7 @@ class Batch<T extends KindTypes> {
     const { table, rules, follow } = this.#kind;
     if (rules.create || rules.update || follow) {
       // Rules take further locks in the order of the operations, such as those of columns of a board.
-      await lockUntilEnd(this.#db, `batch ${table} ${this.#db.tenantId}`);
+      await lockBatches(this.#db, table);
     }
     // In one order, so that two batches never wait for each other.
     await this.#records.lock(this.#caller, ids);

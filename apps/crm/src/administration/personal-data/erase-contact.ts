@@ -1,5 +1,6 @@
 import { type CatalogueTable, readTables } from '@tessera/database-kit';
 import pg from 'pg';
+import { mergesLockOf } from '../../features/contacts/merges-lock.ts';
 import { type ContactId, contactRows, mergedContacts } from './contact-rows.ts';
 import { countTexts, isSearchable } from './remaining-texts.ts';
 
@@ -135,6 +136,9 @@ export const eraseContact = async (directUrl: string, contact: ContactId) => {
   try {
     const tables: CatalogueTable[] = await readTables(client, 'tenant_crm');
     await client.query('BEGIN');
+    await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+      mergesLockOf(tenantId),
+    ]);
     const ids = await lockContacts(client, contact);
     const texts = await textsOf(client, tenantId, ids);
     const importFailures = await deleteImportFailures(client, { tenantId, ids, texts });

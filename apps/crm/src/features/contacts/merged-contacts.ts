@@ -1,6 +1,10 @@
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import type { Kind, KindTypes } from '../../records/kind.ts';
+import { createRecords, type Records } from '../../records/records.ts';
+import type { TenantSource } from '../../records/scope.ts';
 import type { LinkingTable } from './merges.repository.ts';
+import { lockMerges } from './merges-lock.ts';
 
 const { sql } = Prisma;
 
@@ -30,3 +34,19 @@ export const followMerges = async (
   }
   return null;
 };
+
+/**
+ * Records about contacts. Restoring one waits for merges before it locks a row, because `followMerges` locks contacts in the
+ * order of their merges, and merges in the order of their ids.
+ */
+export const recordsBesideMerges = <T extends KindTypes>(
+  kind: Kind<T>,
+  source: TenantSource,
+): Records<T> => ({
+  ...createRecords(kind, source),
+  restore: (caller, ...given) =>
+    source.forTenant(caller.tenantId).transaction(async (db) => {
+      await lockMerges(db, 'shared');
+      return createRecords(kind, { forTenant: () => db }).restore(caller, ...given);
+    }),
+});

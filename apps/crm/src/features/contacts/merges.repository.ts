@@ -2,7 +2,6 @@ import { v7 as uuidv7 } from 'uuid';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { type Cause, recordChanges } from '../../records/record-changes.ts';
-import { lockUntilEnd } from '../../records/transaction-lock.ts';
 import type { MergedColumns } from './merges.rules.ts';
 
 const { sql, raw, join } = Prisma;
@@ -27,13 +26,6 @@ export interface ContactMerge {
    */
   readonly taken: MergedColumns;
 }
-
-/**
- * Waits for other merges in the tenant. A merge that waited for a record while another one moved it would hold the lock of
- * the record, which a merge of its new contact needs after those of contacts: a deadlock.
- */
-export const lockMerges = (db: TenantDb): Promise<void> =>
-  lockUntilEnd(db, `contact_merges ${db.tenantId}`);
 
 /** Locks contacts in the order of their ids, as batches do. */
 export const lockContacts = async (db: TenantDb, ids: readonly string[]): Promise<void> => {

@@ -3,6 +3,7 @@ import { HttpError, invalidField } from '@tessera/http-kit';
 import type { Database, TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
+import { lockBatches } from '../../records/batch.ts';
 import type { AnswerOf } from '../../records/kind.ts';
 import { createRecords, type Versioned } from '../../records/records.ts';
 import { customFields } from '../custom-fields/custom-fields.service.ts';
@@ -16,7 +17,6 @@ import {
   linkingTables,
   lockContacts,
   lockLinks,
-  lockMerges,
   type MovedLinks,
   markUndone,
   moveLinks,
@@ -33,6 +33,7 @@ import {
   withoutTaken,
   withTaken,
 } from './merges.rules.ts';
+import { lockMerges } from './merges-lock.ts';
 
 type Contact = AnswerOf<typeof contact>;
 
@@ -104,8 +105,8 @@ export const createContactMerges = (
   maxLinks = MAX_LINKS,
 ): ContactMerges => {
   /**
-   * Runs in a transaction that has locked the declarations of custom fields, then merges, then what `lock` locks, and
-   * then both contacts.
+   * Runs in a transaction that has locked the declarations of custom fields, then merges, then batches of tasks, then
+   * what `lock` locks, and then both contacts.
    */
   const locked = <R>(
     { tenantId }: Caller,
@@ -122,6 +123,8 @@ export const createContactMerges = (
       // No value is written of a field that is deleted meanwhile.
       await customFields.declaredFor(db);
       await lockMerges(db);
+      // A batch locks the contacts of its tasks in the order of its operations.
+      await lockBatches(db, 'tasks');
       await lock(db);
       await lockContacts(db, ids);
       return work(createRecords(contact, { forTenant: () => db }), db);

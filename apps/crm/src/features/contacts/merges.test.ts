@@ -218,6 +218,25 @@ describe('While a merge is not committed', () => {
     expect((await logsOf(id)).sort()).toEqual(logs.sort());
   });
 
+  test('batches that create tasks of both contacts wait for it, or it for them', async () => {
+    const [id, other] = [await contact(one), await contact(two)];
+    const company = await post('/api/crm/companies', { name: 'A' }).expect(201);
+    const company_id = company.body.data.id;
+    const operations = [{ contact_id: other }, { contact_id: id, company_id }].map((fields) => ({
+      op: 'create',
+      body: { title: 'A', ...fields },
+    }));
+    const answers = await collide<{ status: number }>(
+      crm().context.pool,
+      {
+        text: 'SELECT id FROM tenant_crm.companies WHERE tenant_id = $1 AND id = $2 FOR UPDATE',
+        values: [tenant().id, company_id],
+      },
+      [() => post('/api/crm/tasks/batch', { operations, atomic: true }), () => merge(id, other)],
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  });
+
   test('batches of its tasks in another order wait for it, and it for them', async () => {
     const [id, other] = [await contact(one), await contact(two)];
     const ids = [await task(other), await task(other), await task(other)];
@@ -276,9 +295,17 @@ describe.each(['communication-logs', 'tasks'])(
       await merge(id, other).expect(200);
       await remove(url).expect(204);
       const restore = () => post(`${url}/restore`);
-      const answers = await beside(id, [restore, () => unmerge(id, other)]);
-      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-      expect((await get(url)).body.data.contact_id).toBe(other);
+      const undo = () => unmerge(id, other);
+      for (const requests of [
+        [restore, undo],
+        [undo, restore],
+      ]) {
+        const answers = await beside(id, requests);
+        expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+        expect((await get(url)).body.data.contact_id).toBe(other);
+        await merge(id, other).expect(200);
+        await remove(url).expect(204);
+      }
     });
   },
 );

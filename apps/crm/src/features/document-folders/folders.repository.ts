@@ -81,7 +81,10 @@ export const isEmpty = async (db: TenantDb, id: string): Promise<boolean> => {
   return true;
 };
 
-/** Deletes everything below a folder, so that restoring the folder restores it as well. */
+/**
+ * Deletes everything below a folder, so that restoring the folder restores it as well. Rows are locked in the order of their
+ * ids, as those that follow the scan of a file are.
+ */
 export const deleteContents = async (db: TenantDb, id: string, actor: Actor): Promise<void> => {
   const now = new Date();
   // The lock of the tree keeps it as it is. Citus cannot plan a recursion in a statement that changes rows.
@@ -89,11 +92,15 @@ export const deleteContents = async (db: TenantDb, id: string, actor: Actor): Pr
   for (const table of CONTENTS) {
     const recorded = recordChanges(db, { action: 'delete', actor }, { table, from: sql`deleted` });
     await db.query(sql`
-      WITH deleted AS (
-        UPDATE ${raw(`tenant_crm.${table}`)} AS content
-        SET deleted_at = ${now}, deleted_with = ${id}::uuid, version = version + 1, updated_at = ${now}
+      WITH locked AS MATERIALIZED (
+        SELECT id FROM ${raw(`tenant_crm.${table}`)}
         WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL AND id <> ${id}::uuid
           AND ${inFolder[table]} = ANY(${folders}::uuid[])
+        ORDER BY id FOR NO KEY UPDATE
+      ), deleted AS (
+        UPDATE ${raw(`tenant_crm.${table}`)}
+        SET deleted_at = ${now}, deleted_with = ${id}::uuid, version = version + 1, updated_at = ${now}
+        WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(ARRAY(SELECT id FROM locked))
         RETURNING id, version
       ), recorded AS (${recorded})
       SELECT count(*)::int FROM deleted`);
@@ -110,10 +117,14 @@ export const restoreContents = async (db: TenantDb, id: string, actor: Actor): P
       { table, from: sql`restored` },
     );
     await db.query(sql`
-      WITH restored AS (
+      WITH locked AS MATERIALIZED (
+        SELECT id FROM ${raw(`tenant_crm.${table}`)}
+        WHERE tenant_id = ${db.tenantId}::uuid AND deleted_with = ${id}::uuid
+        ORDER BY id FOR NO KEY UPDATE
+      ), restored AS (
         UPDATE ${raw(`tenant_crm.${table}`)}
         SET deleted_at = NULL, deleted_with = NULL, version = version + 1, updated_at = ${now}
-        WHERE tenant_id = ${db.tenantId}::uuid AND deleted_with = ${id}::uuid
+        WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(ARRAY(SELECT id FROM locked))
         RETURNING id, version
       ), recorded AS (${recorded})
       SELECT count(*)::int FROM restored`);

@@ -110,6 +110,8 @@ export const saveRows = async (
   const values = rows.map(duplicateValue).filter((value) => value !== undefined);
   const ids = values.length > 0 ? await target.findExisting(db, values) : new Map<string, string>();
 
+  // Before any savepoint: after a rejected row, the others are tried in the order of the file.
+  if (duplicates === 'update') await target.lock(db, caller, [...ids.values()]);
   // Rows that may update records are valid without them.
   const required = duplicates === 'update' ? await target.requiredOfNew(db) : [];
   const failures: FailedRow[] = [];

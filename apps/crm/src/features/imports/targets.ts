@@ -32,6 +32,8 @@ export interface ImportTarget {
   readonly permissions: { readonly create: CrmPermission; readonly update: CrmPermission };
   /** Live records by the value of their duplicate field; of several with one value, the oldest. */
   findExisting(db: TenantDb, values: readonly string[]): Promise<Map<string, string>>;
+  /** Locks records until the transaction ends, in one order. */
+  lock(db: TenantDb, caller: Caller, ids: readonly string[]): Promise<void>;
   /** Creates records in one statement, all or none, and returns their ids in the order of the inputs. */
   create(db: TenantDb, caller: Caller, inputs: readonly object[]): Promise<readonly string[]>;
   /** Changes the fields that are given, in one statement, all or none; each record once. */
@@ -95,6 +97,8 @@ const targetOf = <T extends KindTypes>(
         ) AS existing`);
       return new Map(rows.map(({ value, id }) => [value, id]));
     },
+
+    lock: (db, caller, ids) => within(db).lock(caller, ids),
 
     create: (db, caller, inputs) =>
       within(db).addMany(caller, inputs.map(inputOf) as T['create'][]),

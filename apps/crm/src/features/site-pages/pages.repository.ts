@@ -4,13 +4,9 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import type { Actor } from '../../records/actor.ts';
 import { createRankedGaps } from '../../records/ranked-gaps.ts';
 import { recordChanges } from '../../records/record-changes.ts';
-import { lockUntilEnd } from '../../records/transaction-lock.ts';
 import { idsBelow, subtreeOf } from '../../records/trees.ts';
 
 const { sql } = Prisma;
-
-/** Locks the tree of a tenant's pages until the transaction ends. */
-export const lockPages = (db: TenantDb): Promise<void> => lockUntilEnd(db, `pages ${db.tenantId}`);
 
 const below = ({ tenantId }: TenantDb, parentId: string | null): Prisma.Sql => {
   const parent = parentId === null ? sql`IS NULL` : sql`= ${parentId}::uuid`;

@@ -10,12 +10,12 @@ import { type Pages, page } from './pages.kind.ts';
 import {
   type Branch,
   deleteBelow,
-  lockPages,
   publicationsBelow,
   readBranch,
   type TreeRow,
 } from './pages.repository.ts';
 import { MAX_LEVELS } from './pages.rules.ts';
+import { lockPages } from './pages-lock.ts';
 
 /** A page in the tree, and on which level it is. */
 export interface TreePage extends Omit<TreeRow, 'position'> {

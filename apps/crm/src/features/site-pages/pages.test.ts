@@ -1,3 +1,4 @@
+import { collide } from '../../testing/collisions.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 
 const { crm, get, post, put, remove, tenant } = tenantForEachTest();
@@ -117,4 +118,25 @@ test('Pages that are deleted with the one above are no longer published or sched
     const { body: activity } = await get(`/api/crm/activity?resource_id=${id}&action=${action}`);
     expect(activity.meta.total).toBe(1);
   }
+});
+
+test('Renaming a tag of pages waits while some of them are deleted', async () => {
+  const above = (await post(path, { title: 'A', tags: ['old'] }).expect(201)).body.data.id;
+  const below = { title: 'B', parent_id: above };
+  const published = (await post(path, { ...below, tags: ['old'] }).expect(201)).body.data.id;
+  await post(`${path}/${published}/publish`).expect(200);
+  const draft = await page('C', above);
+  // The deletion locks the published page, waits for the draft, and locks the page above last.
+  const answers = await collide<{ status: number }>(
+    crm().context.pool,
+    {
+      text: 'SELECT id FROM tenant_crm.pages WHERE tenant_id = $1 AND id = $2 FOR UPDATE',
+      values: [tenant().id, draft],
+    },
+    [
+      () => remove(`${path}/${above}?force=true`),
+      () => put('/api/crm/content-tags/old', { name: 'new' }),
+    ],
+  );
+  expect(answers.map(({ status }) => status)).toEqual([204, 200]);
 });

@@ -3,6 +3,7 @@ import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { exactly, offsetOf, type Page } from '../../records/listing.ts';
 import { type Cause, recordChanges } from '../../records/record-changes.ts';
+import { lockPages } from '../site-pages/pages-lock.ts';
 import type { TaggedTable } from './tag-families.ts';
 import type { TagPayload, TagQuery } from './tags.schema.ts';
 
@@ -109,6 +110,8 @@ export const replaceTag = (
   cause: Cause,
 ): Promise<number> =>
   db.transaction(async (transaction) => {
+    // The deletion of a page locks those below it in another order.
+    if (table === 'pages') await lockPages(transaction);
     const records = raw(`tenant_crm.${table}`);
     const these = sql`tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[])`;
     // In the order of ids, so that two of these transactions cannot block each other.
