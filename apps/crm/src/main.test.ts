@@ -65,13 +65,11 @@ test('on SIGTERM it completes running requests, accepts no new ones, and exits w
   const { headers } = identity.signIn();
   const under = fetch(`${url}/api/crm/contacts`, { headers });
   await asked.promise;
-  const started = performance.now();
   crm.child.kill('SIGTERM');
   await until(() => crm.logs().includes('stopping'));
   answer.resolve();
   expect((await under).status).toBe(403);
   expect(await crm.ended).toBe(0);
-  expect(performance.now() - started).toBeLessThan(5000);
   await expect(fetch(`${url}/livez`)).rejects.toThrow();
 });
 
@@ -81,10 +79,8 @@ test('it starts and stops although the broker and identity are unavailable', asy
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
   const answer = await fetch(`${url}/api/crm/contacts`, { headers: identity.signIn().headers });
   expect(answer.status).toBe(503);
-  const started = performance.now();
   crm.child.kill('SIGINT');
   expect(await crm.ended).toBe(0);
-  expect(performance.now() - started).toBeLessThan(5000);
 });
 
 test('if the port is in use, it exits with 1 and a line that names the port and its variable', async () => {

@@ -1,4 +1,4 @@
-import { createAdapter, createPool } from '@tessera/database-kit';
+import { CONNECTION_TIMEOUT_MS, createAdapter, createPool } from '@tessera/database-kit';
 import type { Logger } from '@tessera/http-kit';
 import type { Pool } from 'pg';
 import { type Prisma, PrismaClient } from './generated/prisma/client.ts';
@@ -52,5 +52,12 @@ export const createDatabase = (
     directUrl,
     onConnectionLost: (err) => logger.warn({ err }, 'database connections were lost'),
   });
-  return { pool, database: new PrismaClient({ adapter: createAdapter(pool) }) };
+  return {
+    pool,
+    database: new PrismaClient({
+      adapter: createAdapter(pool),
+      // As long as the pool.
+      transactionOptions: { maxWait: CONNECTION_TIMEOUT_MS },
+    }),
+  };
 };

@@ -18,7 +18,7 @@ beforeAll(async () => {
     WORKERS: '2',
     METRICS_PORT: `${metricsPort}`,
     LOG_LEVEL: 'info',
-    BCRYPT_COST: '11',
+    BCRYPT_COST: '10',
     RATE_LIMIT_PASSWORD_FORGOT: `${LIMIT}`,
   });
   url = await identity.ready();

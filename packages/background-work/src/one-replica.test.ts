@@ -38,5 +38,6 @@ test('The work is told when the connection that holds the lock breaks', async ()
     await until(() => lost.aborted);
   });
   await expect(work).rejects.toThrow();
-  expect(await onOneReplica(pool, LOCK, async () => undefined)).toBe(true);
+  // The server closes the connection before it releases the lock.
+  await until(() => onOneReplica(pool, LOCK, async () => undefined));
 });

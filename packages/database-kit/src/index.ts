@@ -16,6 +16,7 @@ export {
   migrationsApplied,
 } from './migrations.ts';
 export {
+  CONNECTION_TIMEOUT_MS,
   createAdapter,
   createPool,
   type PoolOptions,

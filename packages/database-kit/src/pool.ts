@@ -33,6 +33,9 @@ export interface PoolOptions {
   onConnectionLost?: (error: Error) => void;
 }
 
+/** How long a query waits for a connection by default, in milliseconds. */
+export const CONNECTION_TIMEOUT_MS = 5000;
+
 const CONNECTION_LIFETIME_SECONDS = 3600;
 /** How long a connection is in use before the server is probed. */
 const PROBE_AFTER_MS = 2000;
@@ -56,7 +59,7 @@ export function createPool(url: string, options: PoolOptions): pg.Pool {
     connectionString: url,
     application_name: options.applicationName,
     max: options.size ?? 10,
-    connectionTimeoutMillis: options.connectionTimeout ?? 5000,
+    connectionTimeoutMillis: options.connectionTimeout ?? CONNECTION_TIMEOUT_MS,
     statement_timeout: options.statementTimeout ?? 30_000,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,

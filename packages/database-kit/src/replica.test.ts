@@ -31,11 +31,11 @@ afterAll(async () => {
   await servers?.stop();
 });
 
-const open = (to = replica, pauseMs = 60_000, probes = to): void => {
+const open = (to = replica, pauseMs = 60_000, probes = to, timeoutMs = 30_000): void => {
   failures = [];
   const onFailure = (error: unknown) => failures.push(error);
   const positions = memoryPositions();
-  router = new Replica({ primary, replica: to, probes, positions, onFailure, pauseMs });
+  router = new Replica({ primary, replica: to, probes, positions, onFailure, pauseMs, timeoutMs });
 };
 beforeEach(async () => {
   await replica.query('SELECT pg_wal_replay_resume()');
@@ -109,7 +109,7 @@ test('Only the first read waits for a replica that accepts connections and never
   const pool = createPool(address, { applicationName: 'silent', connectionTimeout: 60_000 });
   try {
     // A read that waited for the connection would take a minute.
-    open(pool, 1);
+    open(pool, 1, pool, 500);
     const db = tenant();
     const lists = await Promise.all([1, 2, 3].map(() => isOnReplica(read, db)));
     expect(lists).toEqual([false, false, false]);

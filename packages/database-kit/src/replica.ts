@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import { isDatabaseUnavailable } from './errors.ts';
 import { type Position, parsePosition, type WritePositions } from './write-positions.ts';
@@ -123,7 +123,9 @@ export class Replica {
   async #fetchPosition(): Promise<Position> {
     const limit = new AbortController();
     const time = this.#options.timeoutMs ?? TIMEOUT_MS;
-    const late = delay(time, undefined, { signal: limit.signal, ref: false }).then(() => {
+    const late = delay(time, undefined, { signal: limit.signal, ref: false }).then(async () => {
+      // Reads a response that arrived in time while the event loop was blocked.
+      await nextTurn();
       throw new Error(`The read replica did not respond within ${time} ms`);
     });
     // Null if the server is not a replica.

@@ -176,7 +176,7 @@ test('A record that the handler rejects or throws on becomes a dead letter, and 
   });
   expect(dead[1]?.headers).toMatchObject({ 'dead-letter-reason': 'no such field' });
   expect(warnings).toHaveLength(2);
-  expect(reading.connected() && letters.connected()).toBe(true);
+  await until(() => reading.connected() && letters.connected());
 });
 
 test('The log line of a rejected record has the trace of its publisher', async () => {

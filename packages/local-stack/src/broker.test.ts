@@ -100,4 +100,4 @@ test('A broker survives the Ctrl-C of its parent, and ends when that is killed',
 
   parent.kill('SIGKILL');
   while (await listens(port)) await delay(5);
-}, 30_000);
+});

@@ -17,7 +17,7 @@ beforeAll(async () => {
   listening = await startProbe({ identity, kafkaBrokers: events.brokers });
   alone = await startProbe({ identity });
   await until(() => listening.resourceServer.stream() === 'connected');
-}, 60_000);
+});
 afterEach(async () => {
   identity.restore();
   await Promise.all(others.splice(0).map((probe) => probe.stop()));
@@ -27,7 +27,7 @@ afterAll(async () => {
   await alone.stop();
   await events.stop();
   await identity.stop();
-}, 60_000);
+});
 
 const start = async (options: Omit<ProbeOptions, 'identity'>): Promise<Probe> => {
   const probe = await startProbe({ identity, ...options });

@@ -6,7 +6,7 @@ let client: IdentityClient;
 
 beforeAll(async () => {
   await identity.start();
-  client = createIdentityClient({ url: `${identity.url}/`, timeoutMs: 2000 });
+  client = createIdentityClient({ url: `${identity.url}/`, timeoutMs: 20_000 });
 });
 afterEach(() => identity.restore());
 afterAll(() => identity.stop());

@@ -12,12 +12,12 @@ beforeAll(async () => {
   [events] = await Promise.all([startEvents(), identity.start()]);
   probe = await startProbe({ identity, kafkaBrokers: events.brokers });
   await until(() => probe.resourceServer.stream() === 'connected');
-}, 60_000);
+});
 afterAll(async () => {
   await probe.stop();
   await events.stop();
   await identity.stop();
-}, 60_000);
+});
 
 const endsWith = async (stream: OpenStream, error: string): Promise<void> => {
   await until(() => stream.hasEnded());

@@ -34,7 +34,7 @@ beforeAll(async () => {
     environment: { RATE_LIMIT_LOGIN: '1000', RATE_LIMIT_DEFAULT: '100000' },
   });
   crm = new pg.Pool({ connectionString: stack.postgres.url('crm') });
-}, 120_000);
+});
 afterAll(async () => {
   await crm?.end();
   await stack?.stop();

@@ -34,4 +34,4 @@ test('The SDK is loaded only if there is an endpoint', async () => {
   expect([off, disabled]).toEqual([[], []]);
   expect(on.join()).toContain('/exporter-trace-otlp-http/');
   expect(protobuf.join()).toContain('/exporter-trace-otlp-proto/');
-}, 30_000);
+});

@@ -31,6 +31,13 @@ const refusal = async (id: string, version?: number): Promise<string> =>
 const scannedAs = (id: string, status: string): Promise<void> =>
   until(async () => (await read(id)).scan_status === status);
 
+const hasFailedScan = async (): Promise<boolean> => {
+  const { rows } = await crm().context.pool.query(
+    `SELECT FROM crm_jobs.job WHERE name = 'file_scan' AND state = 'retry'`,
+  );
+  return rows.length > 0;
+};
+
 /** Makes scans that failed run again at once. */
 const retryNow = async (): Promise<void> => {
   await until(async () => {
@@ -49,12 +56,7 @@ test('A file is not served before its scan, which changes the ETag and is in the
   expect(created.body.data.scan_status).toBe('pending');
   expect(await refusal(id)).toBe('scan_pending');
   expect(await refusal(id, 1)).toBe('scan_pending');
-  await until(async () => {
-    const { rows } = await crm().context.pool.query(
-      `SELECT FROM crm_jobs.job WHERE name = 'file_scan' AND state = 'retry'`,
-    );
-    return rows.length > 0;
-  });
+  await until(hasFailedScan);
   expect(await refusal(id)).toBe('scan_pending');
   await clamd.restart();
   await retryNow();
@@ -113,6 +115,7 @@ test('A scan updates all documents that have the content, including deleted ones
   const content = randomUUID();
   const [first, second] = [await create(content), await create(content)];
   await tenant.remove(`${documentsPath}/${second.id}`).expect(204);
+  await until(hasFailedScan);
   clamd.reply(undefined);
   await retryNow();
   await scannedAs(first.id, 'clean');

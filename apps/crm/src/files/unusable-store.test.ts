@@ -20,7 +20,7 @@ beforeAll(async () => {
     FILE_STORE_S3_BUCKET: 'files',
     FILE_STORE_S3_ENDPOINT: `http://127.0.0.1:${port}`,
     FILE_STORE_S3_FORCE_PATH_STYLE: 'true',
-    FILE_STORE_S3_TIMEOUT_MS: '300',
+    FILE_STORE_S3_TIMEOUT_MS: '2000',
     FILE_STORE_S3_ACCESS_KEY_ID: 'test',
     FILE_STORE_S3_SECRET_ACCESS_KEY: 'test',
   });

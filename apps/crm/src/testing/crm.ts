@@ -65,6 +65,8 @@ export const testEnvironment = (
   DATABASE_ROW_SECURITY: `${!onPartitions && !onCitus}`,
   DATABASE_DISTRIBUTED: `${onCitus}`,
   IDENTITY_URL: identityUrl,
+  // A busy machine may pause the process for longer than the default.
+  IDENTITY_TIMEOUT_MS: '20000',
   IDENTITY_CLIENT_ID: STAND_IN_CLIENT.id,
   IDENTITY_CLIENT_SECRET: STAND_IN_CLIENT.secret,
   SYSTEM_TOKENS: SYSTEM_TOKEN,

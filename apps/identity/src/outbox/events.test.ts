@@ -46,7 +46,7 @@ beforeAll(async () => {
     MAIL_DIRECTORY: mailbox.directory,
     REGISTRATION_ENABLED: 'true',
   });
-}, 60_000);
+});
 afterAll(async () => {
   await world?.stop();
   await consumption?.stop();

@@ -39,10 +39,11 @@ describe('the order of ids', () => {
     const revoke = async (reason: string): Promise<void> => {
       await outbox.database.$transaction(async (tx) => {
         await enqueue(tx, { type: 'identity.token.revoked', data: { user_id: USER, reason } });
+        // While the lock is held, because responses to COMMIT may arrive in another order.
+        committed.push(reason);
         // Holds the lock for a moment, so that the next transaction has to wait.
         await tx.$executeRaw`SELECT pg_sleep(random() * 0.02)`;
       });
-      committed.push(reason);
     };
     await Promise.all(Array.from({ length: 10 }, (_, i) => revoke(`reason-${i}`)));
     const reasons = (await stored()).map((event) => JSON.parse(event).data.reason);

@@ -13,6 +13,9 @@ import { severable } from '../testing/severable.ts';
 import { bumpPolicyVersion, enqueue } from './outbox.ts';
 import { type OutboxRecord, type Relay, startRelay } from './relay.ts';
 
+/** Transactions that wait for a condition. */
+const SLOW = { timeout: 60_000 };
+
 const logger = createLogger('test', 'silent');
 
 let outbox: TestOutbox;
@@ -102,7 +105,7 @@ describe('a relay', () => {
       await enqueue(tx, { type: TOPIC, data: { tenant_id: acme, version, user_ids: null } });
       await change(outbox.database, globex);
       await until(() => seen.length === 1);
-    });
+    }, SLOW);
     await until(() => seen.length === 2);
     expect(seen.map(({ key }) => key)).toEqual([globex, acme]);
   });

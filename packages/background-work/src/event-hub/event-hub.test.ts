@@ -164,7 +164,7 @@ test('Every stream gets every event once and in order, wherever it begins, while
     expect(stream.ids).toEqual(upTo(last, after));
   }
   await Promise.all(followers.map(({ stream }) => stream.stop()));
-}, 60_000);
+});
 
 test('An event whose transaction commits late is not overtaken by a later one', async () => {
   const topic = 'late';
@@ -218,12 +218,15 @@ test('An announced event is read by one statement', async () => {
   });
   const last = await newest(topic);
   await until(() => stream.ids.at(-1) === last);
-  const before = statements;
-  for (let n = 1; n <= 10; n += 1) {
+  const statementsOfNext = async (): Promise<number> => {
+    const [before, id] = [statements, (stream.ids.at(-1) ?? 0) + 1];
     await add(pool, topic);
-    await until(() => stream.ids.at(-1) === last + n);
-  }
-  expect(statements - before).toBe(10);
+    await until(() => stream.ids.at(-1) === id);
+    return statements - before;
+  };
+  // The reads of the start may take a while to end.
+  await until(async () => (await statementsOfNext()) === 1);
+  for (let n = 1; n <= 10; n += 1) expect(await statementsOfNext()).toBe(1);
   await stream.stop();
 });
 

@@ -92,7 +92,7 @@ test('an upload over a limit is 429 before its body is read, and the error names
     request.end('!');
     expect(await answer).toMatchObject({ status: 200, body: { size: 6 } });
   }
-}, 20_000);
+});
 
 test('an upload that ends, fails or is aborted no longer counts, nor does a refused one', async () => {
   const { state, until, begin, answerTo, open } = await start();
@@ -114,4 +114,4 @@ test('an upload that ends, fails or is aborted no longer counts, nor does a refu
   expect((await answerTo(begin('carol'))).body.message).toContain('PER_INSTANCE');
   for (const request of all) request.destroy();
   await until(() => state.failed === 6);
-}, 20_000);
+});

@@ -5,7 +5,7 @@ import { startTestStack, type TestStack } from './test-stack.ts';
 let stack: TestStack;
 beforeAll(async () => {
   stack = await startTestStack();
-}, 120_000);
+});
 afterAll(() => stack?.remove(), 60_000);
 
 /** Migrates a database as a later release may: each table gains a column, and a migration is recorded. */

@@ -14,7 +14,7 @@ beforeAll(async () => {
       crm: { METRICS_PORT: `${ports.crm}` },
     },
   });
-}, 120_000);
+});
 afterAll(() => stack?.remove(), 60_000);
 
 const metricsOf = async (service: 'identity' | 'crm'): Promise<string> => {

@@ -11,7 +11,7 @@ let stack: TestStack;
 
 beforeAll(async () => {
   stack = await startTestStack();
-}, 120_000);
+});
 afterAll(() => stack?.remove(), 30_000);
 
 const listContacts = (token: string) => crmClient(stack, token).GET('/api/crm/contacts');
@@ -105,7 +105,7 @@ test('a service that is killed under `npm start` is started again, and this is r
   await stack.crm.kill();
   await until(() => reports.length === 2);
   expect(reports).toEqual([expect.stringContaining(stack.crm.log), 'CRM runs again.']);
-  expect(await isReady(stack.crm.url)).toBe(true);
+  await until(() => isReady(stack.crm.url));
   await kept.stop();
   await stack.crm.kill();
   await stack.crm.start();

@@ -28,12 +28,12 @@ beforeAll(async () => {
     { proxy: crm, application: await stack.addReplica('crm', severalWorkers) },
   ];
   for (const { proxy, application } of replicas) proxy.add(application.url);
-}, 120_000);
+});
 afterAll(async () => {
   await following?.stop();
   await stack?.remove();
   await Promise.all([identity?.stop(), crm?.stop()]);
-}, 60_000);
+});
 
 const replicasOf = (service: RoundRobin): Application[] =>
   replicas.filter(({ proxy }) => proxy === service).map(({ application }) => application);

@@ -13,7 +13,7 @@ beforeAll(async () => {
     },
   });
   administrator = identityClient(stack, await signIn(stack, 'administrator'));
-}, 120_000);
+});
 afterAll(() => stack?.remove(), 30_000);
 
 const TENANT = '/api/tenants/{tenantId}';
@@ -49,7 +49,7 @@ test('a tenant whose creation was interrupted by a crash leaves no deployment', 
   const tenantId = deploymentOf('createDeployment');
   await until(async () => deploymentOf('deleteDeployment') === tenantId);
   expect((await showTenant(String(tenantId))).response.status).toBe(404);
-}, 120_000);
+});
 
 test('deployment automation gets a suspension again that failed before identity was killed', async () => {
   const { deploymentAutomation: automation, identity } = stack;
@@ -63,7 +63,7 @@ test('deployment automation gets a suspension again that failed before identity 
   automation.restore();
   await identity.start();
   await callUntil(show, ({ data }) => data?.data.automation_state === 'told');
-}, 120_000);
+});
 
 test('messaging accounts and storage usage of CRM are available through identity', async () => {
   const owner = identityClient(stack, await signIn(stack, 'owner'));

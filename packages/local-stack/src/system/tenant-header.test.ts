@@ -16,7 +16,7 @@ beforeAll(async () => {
     const token = await signIn(stack, who);
     expect((await createContact(first_name, token)).response.status).toBe(201);
   }
-}, 120_000);
+});
 afterAll(() => stack?.remove(), 30_000);
 
 const listContacts = (token: string, tenant?: string) =>

@@ -13,11 +13,11 @@ beforeAll(async () => {
   stack = await startTestStack({
     environmentOf: { identity: automation.environment },
   });
-}, 120_000);
+});
 afterAll(async () => {
   await stack?.remove();
   await automation?.stop();
-}, 30_000);
+});
 
 const listContacts = (token: string, tenant?: string) =>
   crmClient(stack, token, tenant).GET('/api/crm/contacts');

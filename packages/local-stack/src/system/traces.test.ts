@@ -17,11 +17,11 @@ beforeAll(async () => {
       OTEL_METRIC_EXPORT_INTERVAL: '1000',
     },
   });
-}, 120_000);
+});
 afterAll(async () => {
   await stack?.remove();
   await receiver?.stop();
-}, 60_000);
+});
 
 /** A trace that a caller began; `flags` 00: the caller does not want it to be recorded. */
 const newTrace = (flags = '01') => {

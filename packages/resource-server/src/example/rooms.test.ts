@@ -17,11 +17,11 @@ beforeAll(async () => {
     await server.stop(0);
     await resourceServer.stop();
   };
-}, 120_000);
+});
 afterAll(async () => {
   await stop?.();
   await stack?.remove();
-}, 60_000);
+});
 
 const list = (token?: string) => call('GET', `${url}/bookings`, { token });
 const book = (token?: string) =>

@@ -118,7 +118,7 @@ export interface Probe {
 
 /** Starts a service whose routes answer with their caller. */
 export const startProbe = async (options: ProbeOptions): Promise<Probe> => {
-  const { identity, kafkaBrokers = [], clock, timeoutMs = 2000 } = options;
+  const { identity, kafkaBrokers = [], clock, timeoutMs = 20_000 } = options;
   const { hasClient = true, clientSecret: secret = STAND_IN_CLIENT.secret } = options;
   const resourceServer = createResourceServer({
     service: 'crm',

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { until } from '@tessera/local-stack';
+import { until, untilConnected } from '@tessera/local-stack';
 import { chatTenant } from '../../testing/chat.ts';
 import { openStream } from '../../testing/streams.ts';
 import { channelFilePurgeHandler } from './channel-files.ts';
@@ -343,8 +343,8 @@ test('Simultaneous uploads and recalls in one tenant all succeed', async () => {
     Array.from({ length: 6 }, () => uploaded(general, { content, name: 'same.txt' })),
   );
   const answers = await Promise.all([
-    ...paths.map((path) => post(`${path}/recall`)),
-    ...paths.map(() => upload(general, { content })),
+    ...paths.map((path) => untilConnected(() => post(`${path}/recall`))),
+    ...paths.map(() => untilConnected(() => upload(general, { content }))),
   ]);
   expect(answers.map(({ status }) => status)).toEqual([
     ...paths.map(() => 200),

@@ -85,13 +85,13 @@ describe('While CRM runs', () => {
 
   test('An import goes on after a change that leaves its sender the permissions that it needs', async () => {
     const ada = await start({ KAFKA_BROKERS: events.brokers.join(',') });
-    const id = await send(ada, 5000);
+    const id = await send(ada, 30_000);
     await until(async () => (await found(id)).rows_read > 0);
     const asked = crm.identity.rightsRequests;
     const more = [...everything, { action: 'tenant.*.crm.tasks.delete', effect: 'deny' as const }];
     await publishChange(crm.identity.setPolicies(ada, more), null);
     await until(async () => (await found(id)).status === 'completed');
-    expect(await contacts()).toBe(5000);
+    expect(await contacts()).toBe(30_000);
     expect(crm.identity.rightsRequests).toBeGreaterThan(asked);
   });
 

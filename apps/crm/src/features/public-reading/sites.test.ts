@@ -142,7 +142,7 @@ describe('When a tenant is suspended, its site ends', () => {
       await Promise.all(others.splice(0).map((one) => one.stop()));
       await events.stop();
     }
-  }, 60_000);
+  });
 });
 
 describe('While identity is not available', () => {

@@ -1,3 +1,4 @@
+import { untilConnected } from '@tessera/local-stack';
 import { boardsOf, statuses, tasksPath } from '../../testing/tasks.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 
@@ -32,15 +33,17 @@ describe('Of 50 concurrent moves', () => {
     const ids = await tasks(id, titles);
     const target = ids[0];
     const moves = ids.slice(1).map((task, at) =>
-      reorder({
-        task_id: task,
-        status: statuses[at % 4] as string,
-        ...(at % 4 === 0 && (at % 8 === 0 ? { after_id: target } : { before_id: target })),
-      }),
+      untilConnected(() =>
+        reorder({
+          task_id: task,
+          status: statuses[at % 4] as string,
+          ...(at % 4 === 0 && (at % 8 === 0 ? { after_id: target } : { before_id: target })),
+        }),
+      ),
     );
     const answers = await Promise.all([
       ...moves,
-      put(`${tasksPath}/${target}`, { title: 'moved' }),
+      untilConnected(() => put(`${tasksPath}/${target}`, { title: 'moved' })),
     ]);
     expect(answers.map(({ status }) => status)).toEqual(ids.map(() => 200));
     const all = await columns(id, '&per_page=100');
@@ -62,9 +65,11 @@ describe('Of 50 concurrent moves', () => {
     const [moved, ...others] = await tasks(id, titles.slice(0, 10));
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, at) =>
-        at % 5 === 0
-          ? put(`${tasksPath}/${moved}`, { status: statuses[at % 4] })
-          : reorder({ task_id: moved, status: 'todo', after_id: others[at % others.length] }),
+        untilConnected(() =>
+          at % 5 === 0
+            ? put(`${tasksPath}/${moved}`, { status: statuses[at % 4] })
+            : reorder({ task_id: moved, status: 'todo', after_id: others[at % others.length] }),
+        ),
       ),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -134,7 +139,9 @@ describe('Ranks stay short', () => {
     const [first, ...others] = ids;
     for (let round = 0; round < 40; round += 1) {
       const answers = await Promise.all(
-        others.map((task) => reorder({ task_id: task, status: 'todo', after_id: first })),
+        others.map((task) =>
+          untilConnected(() => reorder({ task_id: task, status: 'todo', after_id: first })),
+        ),
       );
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     }

@@ -4,6 +4,9 @@ import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { isWaitingForLock } from '../../testing/locks.ts';
 import { PASSWORD } from '../../testing/population.ts';
 
+/** Transactions that wait for a condition. */
+const SLOW = { timeout: 60_000 };
+
 let identity: TestIdentity;
 let tenant: Tenant;
 let user: User;
@@ -69,7 +72,7 @@ describe('a sign-in fails', () => {
       const running = login({ email: someone.email, password: PASSWORD }).then((answer) => answer);
       await until(() => isWaitingForLock(database));
       return { running };
-    });
+    }, SLOW);
     expect((await attempt.running).body).toEqual(refusal);
     expect(await database.session.count({ where: { userId: someone.id } })).toBe(0);
   });

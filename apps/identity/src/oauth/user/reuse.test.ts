@@ -5,6 +5,9 @@ import { isWaitingForLock } from '../../testing/locks.ts';
 import { expectRefused, present } from '../../testing/tokens.ts';
 import { lockUser } from '../../users/users.ts';
 
+/** Transactions that wait for a condition. */
+const SLOW = { timeout: 60_000 };
+
 const { identity, flow, client, someone, expectDead } = await startAuthorization();
 afterAll(() => identity.stop());
 
@@ -83,7 +86,7 @@ describe('a refresh token that was replaced', () => {
       await tx.$executeRaw`SET LOCAL lock_timeout = '1ms'`;
       await tx.session.updateMany({ where: { userId: user.id }, data: { ipAddress: null } });
       return { running };
-    });
+    }, SLOW);
     expect((await reuse.running).status).toBe(400);
     expect((await told(user)).actions).toBe(1);
   });

@@ -12,11 +12,11 @@ beforeAll(async () => {
   broker = await startEvents();
   crm = await startCrm({ KAFKA_BROKERS: broker.brokers.join(), STREAMS_PER_CALLER: '3' });
   await until(() => crm.context.access.stream() === 'connected');
-}, 60_000);
+});
 afterAll(async () => {
   await crm.stop();
   await broker.stop();
-}, 60_000);
+});
 
 const chat = '/api/crm/chat/stream';
 const signIn = () => crm.identity.signIn({ policies: everything });
@@ -102,7 +102,7 @@ test('A client that does not read is dropped with a reason, and continues where 
   expect([...slow.events.slice(1, -1), ...again.events]).toEqual(fast.events.slice(1));
   again.close();
   fast.close();
-}, 120_000);
+});
 
 test('Streams miss nothing when the connection that listens is lost', async () => {
   const ada = signIn();

@@ -82,7 +82,7 @@ test('A stream that continues after any event gets exactly the later ones, while
     stream.close();
   }
   live.close();
-}, 60_000);
+});
 
 test('A stream that continues gets the deletion of a channel meanwhile', async () => {
   const ada = user();
@@ -236,7 +236,7 @@ test('Users are online while they have a stream at any replica', async () => {
   await until(() => own.events.some(({ data }) => data.status === 'offline'));
   expect(await online()).toEqual([ada.id]);
   own.close();
-}, 30_000);
+});
 
 test('Who is online is not sent to those who may not list participants', async () => {
   const [ada, bob] = [user(), user()];
@@ -266,7 +266,7 @@ test('A stream that continues with much text gets all of it, in parts', async ()
   const ids = stream.events.map(({ id }) => Number(id));
   expect(ids).toEqual(Array.from(ids, (_, n) => (ids[0] ?? 0) + n));
   stream.close();
-}, 30_000);
+});
 
 test('Unread messages and mentions are counted until they are read', async () => {
   const [ada, bob] = [user(), user()];
