@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type CatalogueColumn, type CatalogueTable, readTables } from '@tessera/database-kit';
 import pg from 'pg';
+import { directKeyOf } from '../../features/chat/direct-key.ts';
 import { userColumns } from './user-columns.ts';
 
 const { escapeIdentifier: quoted } = pg;
@@ -22,9 +23,10 @@ const replacement = ({ name, type }: CatalogueColumn) => {
     };
   }
   if (!['text', 'text[]', 'json', 'jsonb'].includes(type)) return undefined;
+  // Mentions in texts may have capitals. An id has no characters that are special in regular expressions.
   return {
-    value: `replace(${column}::text, $1::text, $2::text)::${type}`,
-    condition: `strpos(${column}::text, $1::text) > 0`,
+    value: `regexp_replace(${column}::text, $1::text, $2::text, 'gi')::${type}`,
+    condition: `strpos(lower(${column}::text), $1::text) > 0`,
   };
 };
 
@@ -50,7 +52,8 @@ const replaceUser = async (
 /** Deletes what is about the user as a person and not needed without them. */
 const deletePersonal = async (client: pg.Client, userId: string): Promise<void> => {
   await client.query(
-    'DELETE FROM tenant_crm.idempotency_keys WHERE strpos(caller, $1) > 0 OR strpos(body::text, $1) > 0',
+    `DELETE FROM tenant_crm.idempotency_keys
+     WHERE strpos(lower(caller), $1) > 0 OR strpos(lower(body::text), $1) > 0`,
     [userId],
   );
   // Reasons of absences may tell of illnesses.
@@ -65,6 +68,27 @@ const deletePersonal = async (client: pg.Client, userId: string): Promise<void> 
     'UPDATE tenant_crm.leave_requests SET reason = NULL, review_comment = NULL WHERE user_id = $1',
     [userId],
   );
+};
+
+/**
+ * Gives direct channels the key of their present people. The old one was made of the user's id, so that whoever knows
+ * that would find the channel, and with it the pseudonym.
+ */
+const renewDirectKeys = async (client: pg.Client, pseudonym: string): Promise<void> => {
+  const { rows } = await client.query<{ tenant_id: string; id: string; people: string[] }>(
+    `SELECT channel.tenant_id, channel.id, array_agg(person.user_id::text) AS people
+     FROM tenant_crm.channels AS channel JOIN tenant_crm.channel_participants AS person
+       ON person.tenant_id = channel.tenant_id AND person.channel_id = channel.id
+     WHERE channel.kind = 'direct'
+     GROUP BY channel.tenant_id, channel.id HAVING bool_or(person.user_id = $1)`,
+    [pseudonym],
+  );
+  for (const { tenant_id, id, people } of rows) {
+    await client.query(
+      'UPDATE tenant_crm.channels SET direct_key = $3 WHERE tenant_id = $1 AND id = $2',
+      [tenant_id, id, directKeyOf(people)],
+    );
+  }
 };
 
 /**
@@ -84,6 +108,7 @@ export const eraseUser = async (directUrl: string, userId: string) => {
       const count = await replaceUser(client, table, pair);
       if (count > 0) replaced[table.name] = count;
     }
+    await renewDirectKeys(client, pair[1]);
     // Triggers have counted the rows for the pseudonym; what is left for the user adds up to 0.
     await client.query('DELETE FROM tenant_crm.record_counts WHERE scope_id = $1', [userId]);
     await client.query('COMMIT');

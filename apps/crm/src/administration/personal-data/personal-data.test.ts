@@ -150,7 +150,8 @@ test('A user is exported, and erased so that no table contains their id', async 
     own,
   );
   const channel = await create('/channels', { name: 'Work' }, own);
-  await create(`/channels/${channel.id}/messages`, { body: `Hello <@${userId}>` }, own);
+  const body = `Hello <@${userId}> and <@${userId.toUpperCase()}>`;
+  const message = await create(`/channels/${channel.id}/messages`, { body }, own);
 
   const target = join(folder, 'user');
   await admin('export-user', userId, target);
@@ -191,6 +192,28 @@ test('A user is exported, and erased so that no table contains their id', async 
   );
   expect(rows).toEqual([{ entry: rows[0].contact, contact: expect.any(String) }]);
   await get(`/api/crm/contacts/${owned.id}`).expect(200);
+  const written = await get(`/api/crm/channels/${channel.id}/messages/${message.id}`).expect(200);
+  const pseudonym = rows[0].contact;
+  expect(written.body.data).toMatchObject({
+    body: `Hello <@${pseudonym}> and <@${pseudonym}>`,
+    mentions: [pseudonym],
+  });
+});
+
+test('The direct channel with a user who was erased is found by its present people only', async () => {
+  const [erased, other] = [randomUUID(), randomUUID()];
+  const open = (userId: string) =>
+    post('/api/crm/channels', { kind: 'direct', user_ids: [userId] }, caller({ id: other }));
+  const { body: channel } = await open(erased).expect(201);
+  await admin('erase-user', erased, '--yes');
+  const found = await get(`/api/crm/channels/${channel.data.id}`, caller({ id: other })).expect(
+    200,
+  );
+  const people: string[] = found.body.data.user_ids;
+  const pseudonym = people.find((id) => id !== other) ?? '';
+  expect(people).not.toContain(erased);
+  expect((await open(pseudonym).expect(200)).body.data.id).toBe(channel.data.id);
+  expect((await open(erased).expect(201)).body.data.id).not.toBe(channel.data.id);
 });
 
 test('Every column of ids is known to contain users or not', async () => {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { HttpError, invalidField, validationFailed } from '@tessera/http-kit';
 import { requireUser } from '@tessera/resource-server';
 import type { TenantDb } from '../../database.ts';
@@ -8,6 +7,7 @@ import { lockUntilEnd } from '../../records/transaction-lock.ts';
 import { type ChannelKind, type ChannelState, findDirectChannel } from './channels.repository.ts';
 import { refuseDirect, requireOwner } from './channels.roles.ts';
 import { appendEvent, type ChatEventType } from './chat-events.ts';
+import { directKeyOf } from './direct-key.ts';
 import { addParticipants } from './participants.repository.ts';
 
 interface Context {
@@ -33,12 +33,6 @@ export const MAX_DIRECT = 10;
 const peopleOf = (caller: Caller, { user_ids: userIds = [] }: NewChannel): string[] => [
   ...new Set([requireUser(caller), ...userIds]),
 ];
-
-/** Identifies a set of people, regardless of their order. */
-const directKeyOf = (people: readonly string[]): string =>
-  createHash('sha256')
-    .update([...people].sort().join())
-    .digest('hex');
 
 /** The id of a direct channel. Until the transaction ends, nobody else creates that channel. */
 export const existingDirectChannel = async (
