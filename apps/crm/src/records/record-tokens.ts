@@ -61,7 +61,10 @@ export const tokenFormat = (prefix: string): TokenFormat => {
     read(token) {
       const [, tenant, id, secret] = pattern.exec(token) ?? [];
       if (tenant === undefined || id === undefined || secret === undefined) return undefined;
-      return { tenantId: decodeId(tenant), id: decodeId(id), secret };
+      const read = { tenantId: decodeId(tenant), id: decodeId(id), secret };
+      // The last characters of ids have bits that are ignored. Another spelling would have a rate limit of its own.
+      const isCanonical = encodeId(read.tenantId) === tenant && encodeId(read.id) === id;
+      return isCanonical ? read : undefined;
     },
   };
 };

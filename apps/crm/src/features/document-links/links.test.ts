@@ -6,6 +6,7 @@ import request from 'supertest';
 import { startCrm, type TestCrm } from '../../testing/crm.ts';
 import { documentsPath, documentUploader, foldersPath } from '../../testing/documents.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
+import { otherSpelling } from '../../testing/tokens.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const tenant = tenantForEachTest();
@@ -260,6 +261,9 @@ test('Wrong tokens get the same response as links that no longer work', async ()
     `tcl_${tenantPart}_${'A'.repeat(22)}_${secret}`,
     `tcl_${'A'.repeat(22)}_${linkPart}_${secret}`,
     `tcl_${tenantPart}_${other.token.slice(27, 49)}_${secret}`,
+    // The same ids, spelled with other bits that decoding ignores.
+    `tcl_${otherSpelling(tenantPart)}_${linkPart}_${secret}`,
+    `tcl_${tenantPart}_${otherSpelling(linkPart)}_${secret}`,
   ];
   for (const one of wrong) {
     const { status, body } = await open(`/public/links/${one}`);
