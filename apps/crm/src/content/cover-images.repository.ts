@@ -9,7 +9,6 @@ export interface DocumentFile {
   readonly type: string;
   readonly size: number;
   readonly sha256: string;
-  readonly updated_at: Date;
 }
 
 /** The file of a document that is not deleted, whichever folder it is in. */
@@ -18,7 +17,7 @@ export const findDocumentFile = async (
   documentId: string,
 ): Promise<DocumentFile | undefined> => {
   const [found] = await db.query<DocumentFile>(sql`
-    SELECT content_id, type, size, sha256, updated_at FROM tenant_crm.documents
+    SELECT content_id, type, size, sha256 FROM tenant_crm.documents
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${documentId}::uuid AND deleted_at IS NULL`);
   return found;
 };

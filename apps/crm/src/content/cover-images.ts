@@ -23,7 +23,8 @@ export interface CoveredRecord {
 /**
  * The image that a document contains, for those who may see the record that it is the cover of; whoever made it the
  * cover could see the document. Undefined if there is no such document, if it is no image, and until a scan has found no
- * malware in it. Its name is made of the slug: that of the document may say what only members should know.
+ * malware in it. Its name is made of the slug: that of the document may say what only members should know. It has no
+ * time of modification: the next cover may be an older document.
  */
 export const openCover = async (
   db: TenantDb,
@@ -37,7 +38,6 @@ export const openCover = async (
     type: found.type,
     size: found.size,
     etag: found.sha256,
-    lastModified: found.updated_at,
     name: `${slug}.${EXTENSIONS.get(found.type)}`,
     disposition: 'inline',
     open: (range) => files.open(db, found.content_id, range),

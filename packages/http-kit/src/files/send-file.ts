@@ -69,7 +69,7 @@ export const sendFile = async (
   checkPreconditions(req, validators);
   if (isKnown(req, validators)) {
     describe(res, file, etag);
-    return void res.status(304).end();
+    return void res.status(304).set(headers).end();
   }
   // An error response must not have the headers of the file.
   const range = rangeOf(req, size, validators);

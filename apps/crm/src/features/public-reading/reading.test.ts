@@ -20,11 +20,11 @@ afterAll(() => crm.stop());
 
 const KINDS = ['kb-articles', 'blog-posts', 'pages'] as const;
 
-const image = await sharp({
-  create: { width: 8, height: 8, channels: 3, background: 'red' },
-})
-  .png()
-  .toBuffer();
+const imageOf = (background: string): Promise<Buffer> =>
+  sharp({ create: { width: 8, height: 8, channels: 3, background } })
+    .png()
+    .toBuffer();
+const [image, otherImage] = [await imageOf('red'), await imageOf('blue')];
 
 /** Uploads a document and returns its id. */
 const upload = async (content: Buffer = image, filename = 'cover.png'): Promise<string> => {
@@ -166,6 +166,24 @@ describe.each(KINDS)('Published %s', (kind) => {
     expect(gone.headers['cache-control']).toBe('no-store');
   });
 
+  test('have another cover at once, also if that is an older document', async () => {
+    const older = await upload(image);
+    const { id, slug } = await site.create(kind, {
+      title: 'A',
+      cover_document_id: await upload(otherImage),
+    });
+    const path = `/${kind}/${slug}/cover`;
+    const { headers } = await site.read(path).expect(200);
+    expect(headers['last-modified']).toBeUndefined();
+    await crm.http
+      .put(`/api/crm/${kind}/${id}`)
+      .set(site.headers)
+      .send({ cover_document_id: older })
+      .expect(200);
+    const now = { 'if-modified-since': new Date().toUTCString() };
+    expect(Buffer.compare((await site.read(path, now).expect(200)).body, image)).toBe(0);
+  });
+
   test('have a cover that is an image, sent with ranges, conditions and safe headers', async () => {
     const { slug } = await site.create(kind, {
       title: 'A',
@@ -183,7 +201,10 @@ describe.each(KINDS)('Published %s', (kind) => {
       'cache-control': 'public, max-age=60, stale-while-revalidate=60',
     });
     const known = await site.read(path, { 'if-none-match': headers.etag ?? '' }).expect(304);
-    expect(known.headers['cache-control']).toContain('public');
+    expect(known.headers).toMatchObject({
+      'cache-control': expect.stringContaining('public'),
+      'cross-origin-resource-policy': 'cross-origin',
+    });
     const part = await site.read(path, { range: 'bytes=1-3' }).expect(206);
     expect(part.body.toString()).toBe('PNG');
     const changed = await upload();
