@@ -41,6 +41,8 @@ export const documentFolder = declareKind({
   defaultSort: 'name',
   filters: { parent_id: equals('parent_id', uuid()), in_root: inRoot('parent_id'), ...timeFilters },
   search: true,
+  // A change of the members, also of a folder above, is no version of the folder.
+  revision: ({ restricted_by }) => Number(restricted_by.length > 0),
   scope: (caller) => visibleFolders(caller),
   hiddenHistory: (caller) => historyInFolders(caller, 'parent_id'),
   rules: {

@@ -125,6 +125,22 @@ test('A folder with members keeps one who may write; without members it belongs 
   expect((await get(`${foldersPath}/${top}`, newUser().headers)).body.data.is_private).toBe(false);
 });
 
+test('A folder that becomes private or belongs to the tenant again has another entity tag', async () => {
+  const top = `${foldersPath}/${await folder('Top')}`;
+  const open = await get(top).expect(200);
+  const ofOpen = { 'If-None-Match': open.headers.etag as string };
+  await get(top, ofOpen).expect(304);
+  const userId = crypto.randomUUID();
+  await share(top.slice(foldersPath.length + 1), userId);
+  const closed = await get(top, ofOpen).expect(200);
+  expect(closed.body.data.is_private).toBe(true);
+  const { body } = await get(`${top}/members`).expect(200);
+  const [writer] = body.data.filter((member: { access: string }) => member.access === 'write');
+  for (const id of [userId, writer.user_id]) await remove(`${top}/members/${id}`).expect(204);
+  const ofClosed = { 'If-None-Match': closed.headers.etag as string };
+  expect((await get(top, ofClosed).expect(200)).body.data.is_private).toBe(false);
+});
+
 test('A folder in a body that is unknown, deleted or of another tenant is a 403', async () => {
   const deleted = await folder('Deleted');
   await remove(`${foldersPath}/${deleted}`).expect(204);
