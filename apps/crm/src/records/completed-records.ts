@@ -8,8 +8,11 @@ export interface Completion<T extends KindTypes> {
     caller: T['caller'],
     answers: readonly A[],
   ): Promise<A[]>;
-  /** The revision of what was added, for the entity tag; see `revision` of a kind. Default: that of the record. */
-  revisionOf?(answer: T['answer']): number;
+  /**
+   * The revision of what was added, for the entity tag, and of the record, if that has one (`revision` of a kind).
+   * Default: that of the record.
+   */
+  revisionOf?(answer: T['answer'], own: number | undefined): number;
 }
 
 /** The same records, whose responses are completed; also below a parent. */
@@ -30,7 +33,8 @@ export const completedRecords = <T extends KindTypes>(
     );
     return found.map((one, index) => {
       const answer = answers[index] as Answer;
-      return { ...one, answer, revision: revisionOf ? revisionOf(answer) : one.revision };
+      const revision = revisionOf ? revisionOf(answer, one.revision) : one.revision;
+      return { ...one, answer, revision };
     });
   };
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { HttpError } from '@tessera/http-kit';
 import type { Request } from 'express';
 
@@ -6,6 +7,10 @@ export interface Tag {
   readonly version: number;
   readonly revision?: number | undefined;
 }
+
+/** A revision of several values, which is another one when any of them changes. */
+export const revisionOfAll = (...values: readonly (number | string | null | undefined)[]): number =>
+  createHash('sha256').update(values.join()).digest().readUIntBE(0, 6);
 
 /**
  * The header with a record's entity tag (RFC 9110 section 8.8.3); it is strong, since every change creates a

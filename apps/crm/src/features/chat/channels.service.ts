@@ -5,6 +5,7 @@ import { completedRecords } from '../../records/completed-records.ts';
 import type { AnswerOf, InputOf } from '../../records/kind.ts';
 import { createRecords, type Versioned } from '../../records/records.ts';
 import { requirePermission } from '../../records/require-permission.ts';
+import { revisionOfAll } from '../../records/versions.ts';
 import { purgeChannelFilesLater } from './channel-files.ts';
 import { type Channels, channel } from './channels.kind.ts';
 import { readOverviews } from './channels.overview.ts';
@@ -62,7 +63,12 @@ const withOverviews = (records: Channels, database: Database): Channels => {
       return { ...answer, role, user_ids, last_message, unread_count, mention_count };
     });
   };
-  const channels = completedRecords(records, { complete });
+  const channels = completedRecords(records, {
+    complete,
+    // Reading a channel changes its counts without an event.
+    revisionOf: ({ unread_count, mention_count, last_message }, own) =>
+      revisionOfAll(own, unread_count, mention_count, last_message?.id),
+  });
   return {
     ...channels,
     async list(caller, query) {

@@ -69,6 +69,19 @@ describe('A channel', () => {
   });
 });
 
+test('A channel has another entity tag for whoever has read it', async () => {
+  const [ada, bob] = [user(), user()];
+  const general = await channel({ user_ids: [bob.id] }, ada.headers);
+  await post(`${general}/messages`, { body: `Ask <@${bob.id}>` }, ada.headers).expect(201);
+  const before = await get(general, bob.headers).expect(200);
+  expect(before.body.data).toMatchObject({ unread_count: 1, mention_count: 1 });
+  const known = { ...bob.headers, 'If-None-Match': before.headers.etag as string };
+  await get(general, known).expect(304);
+  await post(`${general}/read`, {}, bob.headers).expect(200);
+  const after = await get(general, known).expect(200);
+  expect(after.body.data).toMatchObject({ unread_count: 0, mention_count: 0 });
+});
+
 describe('The list of channels', () => {
   test('shows the newest message of each that is not deleted, and the role of the caller', async () => {
     const ada = user();

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { described, int } from '@tessera/fields';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -7,6 +6,7 @@ import type { KindTypes } from '../../records/kind.ts';
 import type { Records } from '../../records/records.ts';
 import { keptCount } from '../../records/repository.ts';
 import type { TenantSource } from '../../records/scope.ts';
+import { revisionOfAll } from '../../records/versions.ts';
 
 const { sql } = Prisma;
 
@@ -57,10 +57,7 @@ const readCounts = async (
 
 /** Counts change without a version of the article, but not without another entity tag. */
 const revisionOf = ({ comment_count, helpful_count, not_helpful_count }: Counts): number =>
-  createHash('sha256')
-    .update([comment_count, helpful_count, not_helpful_count].join())
-    .digest()
-    .readUIntBE(0, 6);
+  revisionOfAll(comment_count, helpful_count, not_helpful_count);
 
 /** The same articles, with their counts. */
 export const withArticleCounts = <
