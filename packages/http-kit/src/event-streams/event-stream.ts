@@ -62,9 +62,14 @@ export type EventOf<E extends Events> =
 /**
  * Provides the events of a stream, which ends when the source ends. `signal` aborts when the stream has ended.
  */
-export type EventSource<E extends ServerSentEvent = ServerSentEvent> = (
-  signal: AbortSignal,
-) => AsyncIterable<E>;
+export interface EventSource<E extends ServerSentEvent = ServerSentEvent> {
+  (signal: AbortSignal): AsyncIterable<E>;
+  /**
+   * Gets the caller with their present access, whenever that was checked again. For events that need more than the
+   * permission of the route.
+   */
+  rechecked?(caller: never): void;
+}
 
 /** The id of the last event that a reconnecting client received; undefined if it sent none. */
 export const lastEventId = (req: Request): string | undefined => {

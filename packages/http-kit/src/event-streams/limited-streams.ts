@@ -15,6 +15,12 @@ export interface StreamOptions<Caller> {
   readonly streamLifetimeMs?: number;
 }
 
+interface OpenStream {
+  readonly req: Request;
+  readonly route: RouteEntry;
+  readonly source: EventSource;
+}
+
 const STREAMS_PER_PRINCIPAL = 20;
 const STREAM_LIFETIME_MS = 15 * 60_000;
 /** How many open streams are authorized again at the same time, so that one event does not flood the gate. */
@@ -42,11 +48,15 @@ export const limitedStreams = <Caller>({
   const open = new InFlight(streamsPerPrincipal);
   const limitChecks = pLimit(CONCURRENT_CHECKS);
 
-  const checkOf = (req: Request, route: RouteEntry, refuse: (error: HttpError) => void) => {
+  const checkOf = (
+    { req, route, source }: OpenStream,
+    refuse: (error: HttpError) => void,
+  ): (() => void) => {
     const check = async (): Promise<void> => {
       try {
         const caller = await gate.authenticate(req, route);
         await gate.authorize(caller, route, req);
+        source.rechecked?.(caller as never);
       } catch (error) {
         refuse(error instanceof HttpError ? error : unexpected(error));
       }
@@ -78,7 +88,7 @@ export const limitedStreams = <Caller>({
           lifetimeMs: streamLifetimeMs,
           watch(refuse) {
             if (!gate.watch || route.permission === 'public') return () => undefined;
-            const check = checkOf(req, route, refuse);
+            const check = checkOf({ req, route, source }, refuse);
             const unwatch = gate.watch(res.locals.caller, check);
             // The caller may have lost access since the request was authorized.
             check();

@@ -16,8 +16,8 @@ export interface ChatStreamOptions {
   readonly viewer: ChatViewer;
   /** The channel of the stream; without one, all channels that the caller participates in. */
   readonly channelId?: string | undefined;
-  /** Whether the caller may know who is online. */
-  readonly showsPresence: boolean;
+  /** Whether the caller may know who is online, which can change. */
+  readonly showsPresence: () => boolean;
 }
 
 const PAGE = 100;
@@ -56,7 +56,7 @@ export class ChatStream implements Follower<ChatFeedEvent, ChatStreamEvent> {
   readonly #db: TenantDb;
   readonly #viewer: ChatViewer;
   readonly #channelId: string | undefined;
-  readonly showsPresence: boolean;
+  readonly showsPresence: () => boolean;
   #channelIds: Set<string> = new Set();
 
   constructor({ db, viewer, channelId, showsPresence }: ChatStreamOptions) {

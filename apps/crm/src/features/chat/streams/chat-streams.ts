@@ -22,8 +22,8 @@ export interface OpenStreamRequest {
   readonly channelId?: string | undefined;
   /** The position after which the stream continues; undefined begins now. */
   readonly after: number | undefined;
-  /** Whether the caller may know who is online. */
-  readonly showsPresence: boolean;
+  /** Whether the caller may know who is online, which can change. */
+  readonly showsPresence: () => boolean;
 }
 
 /** How many events are read at once. */
@@ -148,7 +148,7 @@ export class ChatStreams {
         tenantId,
         event,
         (stream) =>
-          stream.showsPresence &&
+          stream.showsPresence() &&
           stream.userId !== userId &&
           channelIds.some((id) => stream.covers(id)),
       );

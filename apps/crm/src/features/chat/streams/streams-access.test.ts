@@ -55,6 +55,40 @@ test('Streams end when the caller loses the permission of the chat, and those of
   kept.close();
 });
 
+test('A stream no longer tells who is online when the caller may not list participants any more', async () => {
+  const [ada, bob] = [signIn(), signIn()];
+  const path = await channel(ada);
+  const stream = await open(ada, `${path}/stream`);
+  // Gets what a stream that was opened before it gets, at the same time.
+  const witness = await open(bob, `${path}/stream`);
+  const arrivals = ({ events }: ReceivedStream): string[] =>
+    events.flatMap(({ event, data }) => (event === 'presence' ? [data.user_id] : []));
+  /** Whether the stream tells that somebody has come online. */
+  const tellsOfNewcomer = async (): Promise<boolean> => {
+    const newcomer = signIn();
+    const { body } = await say(newcomer, path, 'I join');
+    const theirs = await open(newcomer);
+    await until(() => arrivals(witness).includes(newcomer.id));
+    theirs.close();
+    await say(bob, path, body.data.id);
+    await until(() => stream.events.some(({ data }) => data.message?.body === body.data.id));
+    return arrivals(stream).includes(newcomer.id);
+  };
+  expect(await tellsOfNewcomer()).toBe(true);
+  const version = crm.identity.setPolicies(ada, [
+    ...everything,
+    { action: 'tenant.*.crm.chat.participants.list', effect: 'deny' },
+  ]);
+  await broker.publish('identity.policy.updated', {
+    tenant_id: crm.identity.acme.id,
+    version,
+    user_ids: [ada.id],
+  });
+  await until(async () => !(await tellsOfNewcomer()));
+  expect(stream.hasEnded()).toBe(false);
+  for (const one of [stream, witness]) one.close();
+});
+
 test('Streams end when the caller signs out', async () => {
   const ada = signIn();
   const stream = await open(ada);

@@ -54,12 +54,18 @@ export const streamRoutes = ({ database, streams }: StreamRoutesOptions): RouteT
   const accessTo = createAccess(message, database);
   /** Throws 404 unless the caller sees the channel. */
   const open = (caller: Caller, channelId: string) => accessTo(channelId).open(caller);
-  const follow = (caller: Caller, req: Request, channelId?: string) =>
-    streams.open(caller, {
+  const follow = (caller: Caller, req: Request, channelId?: string) => {
+    let current = caller;
+    const source = streams.open(caller, {
       channelId,
       after: positionOf(lastEventId(req)),
-      showsPresence: caller.can('chat.participants.list'),
+      showsPresence: () => current.can('chat.participants.list'),
     });
+    const rechecked = (again: Caller): void => {
+      current = again;
+    };
+    return Object.assign(source, { rechecked });
+  };
 
   return {
     streamChannel: route({
