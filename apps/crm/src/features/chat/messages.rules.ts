@@ -4,7 +4,7 @@ import type { TenantDb } from '../../database.ts';
 import type { Files, UploadedFile } from '../../files/files.ts';
 import { actorOf } from '../../records/actor.ts';
 import { readSettings } from '../settings/settings.service.ts';
-import { takePosition } from './channels.repository.ts';
+import { lockChannel, takePosition } from './channels.repository.ts';
 import type { ChatCaller } from './chat-caller.ts';
 import { appendEvent, type ChatEventType, lockFeed } from './chat-events.ts';
 import { storeMentions } from './mentions.repository.ts';
@@ -168,6 +168,8 @@ export const checkRestoration = async (context: RowContext): Promise<void> => {
     throw new HttpError(409, 'conflict', message);
   }
   await recountReply(context.db, context.row, 1);
+  // A deletion of the channel that is under way does not see the message, and does not ask for force.
+  await lockChannel(context.db, context.row.channel_id);
 };
 
 const events: Readonly<Record<string, ChatEventType>> = {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { until } from '@tessera/local-stack';
 import pg from 'pg';
 import { chatTenant } from '../../testing/chat.ts';
+import { collide } from '../../testing/collisions.ts';
 import { countLockWaits } from '../../testing/lock-waits.ts';
 
 const { client, colleague, crm, get, post, put, remove, tenant, user, channel } = chatTenant();
@@ -142,6 +143,24 @@ describe('A message', () => {
     await post(`${general}/messages/${first.id}/restore`, {}, ada.headers).expect(200);
     expect((await get(`${general}/messages`)).body.meta.total).toBe(2);
     expect(await posted(general)).toMatchObject({ position: 3 });
+  });
+
+  test('is not restored in a channel that is deleted as empty at the same moment', async () => {
+    const general = await channel();
+    const { id } = await posted(general);
+    await remove(`${general}/messages/${id}`).expect(204);
+    const answers = await collide<{ status: number }>(
+      crm().context.pool,
+      // Every change of a channel adds an event to the feed.
+      {
+        text: 'SELECT FROM tenant_crm.chat_feeds WHERE tenant_id = $1 FOR UPDATE',
+        values: [tenant().id],
+      },
+      [() => remove(general), () => post(`${general}/messages/${id}/restore`)],
+    );
+    expect(answers.map(({ status }) => status)).toEqual([204, 404]);
+    await post(`${general}/restore`).expect(200);
+    expect((await get(`${general}/messages`)).body.meta.total).toBe(0);
   });
 
   test('begins a thread whose replies it counts', async () => {
