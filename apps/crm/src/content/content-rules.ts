@@ -6,7 +6,7 @@ import type { ContentLinks, ContentResource, ContentTable, ContentTypes } from '
 import { renderBody } from './rendering.ts';
 import { freeSlug, keepSlug, recordSlug, type SlugSpace } from './slugs.repository.ts';
 import { slugOf } from './slugs.ts';
-import { groupOf, isTranslated } from './translations.repository.ts';
+import { groupOf, isTranslated, lockTranslations } from './translations.repository.ts';
 
 type Types = ContentTypes;
 
@@ -46,6 +46,7 @@ const groupToJoin = async (
   if (group === undefined) {
     throw invalidField('translation_of', `translation_of must be the id of an existing ${name}`);
   }
+  await lockTranslations(db, table, group);
   if (await isTranslated(db, table, { translation_group: group, language })) {
     throw invalidField('language', `language must differ from those of the other translations`);
   }
@@ -100,6 +101,9 @@ const updateContent = async (
   const { caller, db, row } = context;
   const { cover_document_id: cover, body } = change;
   if (cover && cover !== row.cover_document_id) await kind.links.requireCover(db, caller, cover);
+  if (change.language !== undefined && change.language !== row.language) {
+    await lockTranslations(db, kind.table, row.translation_group);
+  }
   const isRendered = body !== undefined && body !== row.body;
   return Object.assign(
     {},
@@ -111,6 +115,7 @@ const updateContent = async (
 /** A restored record gets another slug if its own is taken; 409 if its language is. */
 const restoreContent = async (kind: RuledContent, { db, row }: RowContext<Types>) => {
   const { table, name } = kind;
+  await lockTranslations(db, table, row.translation_group);
   if (await isTranslated(db, table, row)) {
     const message = `Another ${name} has become the translation into this language.`;
     throw new HttpError(409, 'conflict', message);

@@ -1,5 +1,6 @@
 import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { lockUntilEnd } from '../records/transaction-lock.ts';
 import type { ContentTable } from './content-types.ts';
 
 const { sql, raw } = Prisma;
@@ -16,6 +17,13 @@ export const groupOf = async (
     FOR KEY SHARE`);
   return row?.translation_group;
 };
+
+/**
+ * Until the transaction ends, no other one adds or restores a translation of the group, or changes the language of one.
+ * Taken after the rows that are changed, and before the slug.
+ */
+export const lockTranslations = (db: TenantDb, table: ContentTable, group: string): Promise<void> =>
+  lockUntilEnd(db, `translations ${table} ${db.tenantId} ${group}`);
 
 /** Whether another live record of the group has the language. */
 export const isTranslated = async (

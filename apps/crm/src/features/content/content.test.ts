@@ -1,4 +1,5 @@
 import sharp from 'sharp';
+import { collide } from '../../testing/collisions.ts';
 import { documentUploader } from '../../testing/documents.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 
@@ -98,6 +99,34 @@ describe.each(kinds)('/%s', (kind) => {
     expect(languages).toEqual(['de', 'en-US', 'hu']);
     expect((await get(`${path}?language=hu`)).body.meta.total).toBe(1);
   });
+
+  test.each(['is created', 'gets its language'])(
+    'A translation is not restored while another one %s: 409',
+    async (change) => {
+      const { id: original } = await create(path, {});
+      const translation = (title: string, language: string) =>
+        post(path, { title, language, translation_of: original });
+      const { body: german } = await translation('Hallo', 'de').expect(201);
+      await remove(`${path}/${german.data.id}`).expect(204);
+      const { body: dutch } = await translation('Hoi', 'nl').expect(201);
+      const answers = await collide<{ status: number }>(
+        crm().context.pool,
+        // The other translation is written when it adds its slug.
+        { text: 'LOCK TABLE tenant_crm.content_slugs IN SHARE MODE' },
+        [
+          () =>
+            change === 'is created'
+              ? translation('Servus', 'de')
+              : put(`${path}/${dutch.data.id}`, { language: 'de' }),
+          () => post(`${path}/${german.data.id}/restore`),
+        ],
+      );
+      expect(answers.map(({ status }) => status)).toEqual([
+        change === 'is created' ? 201 : 200,
+        409,
+      ]);
+    },
+  );
 
   test('The path of a new translation follows from the URL, also if the id in it has capital letters', async () => {
     const { id } = await create(path, {});
