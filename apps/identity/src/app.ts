@@ -101,6 +101,8 @@ const limitsOf = ({ config: { limits }, counters }: Context) =>
       pin: { window: MINUTE, address: limits.pin, principal: limits.pin },
       passwordForgot: { window: HOUR, address: limits.passwordForgot, principal: 0 },
       service: { window: MINUTE, address: limits.service, principal: limits.servicePrincipal },
+      // All replicas of a service ask as one client, for all tenants.
+      rights: { window: MINUTE, address: limits.service, principal: 0 },
     },
     store: counters.store,
     principalKey,

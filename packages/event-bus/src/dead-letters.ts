@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { deadLetterTopic } from '@tessera/contracts';
+import { inGroups } from './groups.ts';
 import { type Client, type ClientOptions, createClient, type KafkaSecurity } from './kafka.ts';
 import type { Logger } from './logger.ts';
 import { createPublisher } from './publisher.ts';
@@ -58,14 +59,13 @@ export class DeadLetters {
   async replay(letters: readonly DeadLetter[]): Promise<void> {
     const publisher = createPublisher(this.#options);
     try {
-      await publisher.publish(
-        letters.map(({ topic, key, value, headers }) => ({
-          topic,
-          key: key ?? '',
-          value,
-          headers: { ...headers },
-        })),
-      );
+      const messages = letters.map(({ topic, key, value, headers }) => ({
+        topic,
+        key: key ?? '',
+        value,
+        headers: { ...headers },
+      }));
+      for (const group of inGroups(messages)) await publisher.publish(group);
     } finally {
       await publisher.close();
     }

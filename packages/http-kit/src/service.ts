@@ -45,8 +45,7 @@ const runHere = async (name: Name, make: () => Promise<Service>): Promise<() => 
   }
   return async () => {
     await Promise.all(servers.map((server) => server.stop()));
-    await stopMetricExport();
-    await context.stop();
+    await Promise.all([stopMetricExport(), context.stop()]);
     await stopTelemetry();
   };
 };

@@ -27,6 +27,15 @@ describe('policies are kept', () => {
     expect(asked).toHaveLength(2);
   });
 
+  test('while the stream is disconnected not longer than otherwise', async () => {
+    const { asked, world, allows, learn } = createTestPolicyCache(10_000);
+    world.stream = 'disconnected';
+    await learn(allowing());
+    world.now += 10_000;
+    void allows();
+    expect(asked).toHaveLength(2);
+  });
+
   test('by user and tenant, for any token', async () => {
     const { asked, allows, learn } = createTestPolicyCache();
     await learn(allowing());

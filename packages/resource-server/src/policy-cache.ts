@@ -42,7 +42,7 @@ interface PolicySet {
 const CAPACITY = 10_000;
 /** The policies of all cached sets together, so that a few huge sets cannot fill the memory. */
 const CAPACITY_IN_POLICIES = 2_000_000;
-/** How long policies are cached while the broker is unavailable, in milliseconds. */
+/** How long policies are cached at most while the broker is unavailable, in milliseconds. */
 const LIFETIME_DISCONNECTED = 30_000;
 
 const keyOf = (tenantId: string, userId: string): string => `${tenantId} ${userId}`;
@@ -107,7 +107,8 @@ export class PolicyCache {
 
   #isCurrent({ version, fetchedAt }: PolicySet, required: number | null): boolean {
     const { stream, clock, lifetime } = this.#options;
-    const limit = stream() === 'disconnected' ? LIFETIME_DISCONNECTED : lifetime;
+    const limit =
+      stream() === 'disconnected' ? Math.min(LIFETIME_DISCONNECTED, lifetime) : lifetime;
     return clock() - fetchedAt < limit && (version ?? Infinity) >= (required ?? 0);
   }
 

@@ -7,7 +7,7 @@ import {
 } from '@opentelemetry/resources';
 
 /** Shorter than the limit for the stop of a process, so that a receiver that hangs does not turn it into a failure. */
-const FLUSH_LIMIT_MS = 3000;
+const FLUSH_LIMIT_MS = 1000;
 
 /** What all spans and metrics of this process have. The id of the instance keeps replicas and workers apart. */
 export const resourceOf = (service: string): Resource =>

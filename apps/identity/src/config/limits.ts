@@ -49,7 +49,7 @@ export const limitVariables = {
   ),
   RATE_LIMIT_SERVICE_PRINCIPAL: requests(
     1200,
-    'Requests per minute and principal on the routes for services.',
+    'Requests per minute and principal on the routes for services, except for rights of absent principals.',
   ),
   EXPORTS_PER_CALLER: described(
     withDefault(int(1, 100), 2),

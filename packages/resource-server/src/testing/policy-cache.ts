@@ -30,7 +30,7 @@ export const denying = (version?: number): IdentityResult<Policies> => ({
 });
 
 /** A policy cache with an identity whose answers the test controls. */
-export const createTestPolicyCache = () => {
+export const createTestPolicyCache = (lifetime = HOUR) => {
   const asked: { token: string; answer: Deferred<IdentityResult<Policies>> }[] = [];
   const world = { stream: 'connected' as StreamState, now: 1_000_000 };
   const cache = new PolicyCache({
@@ -41,7 +41,7 @@ export const createTestPolicyCache = () => {
     },
     stream: () => world.stream,
     clock: () => world.now,
-    lifetime: HOUR,
+    lifetime,
   });
   /** Whether the permission is allowed, or the outcome if there is no answer. */
   const allows = async (of = holder(), token = 'token'): Promise<boolean | string> => {

@@ -22,7 +22,7 @@ export const principalRoutes = (principals: PrincipalsService): RouteTable => ({
     method: 'get',
     path: '/api/tenants/{tenantId}/rights',
     permission: 'identity.principals.view',
-    limit: 'service',
+    limit: 'rights',
     summary: 'Get the current rights of a principal in a tenant, for services',
     description:
       'For services that act for a principal who is not present. `active` is false if the principal is unknown, deactivated or not a member of the tenant, if the tenant is not active, or if the API key is not valid; the response does not say which. The policies of a client are its scopes.',

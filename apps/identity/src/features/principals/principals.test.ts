@@ -37,6 +37,20 @@ const rightsOf = async (id: string, asked?: RightsQuery) =>
 const inactive = { active: false, tenant_slug: null, is_system_admin: false, policies: [] };
 const allow = (action: string) => ({ action, effect: 'allow' });
 
+test('A service asks for more rights than other routes for services answer in a minute', async () => {
+  const limited = await startIdentity({ RATE_LIMIT_SERVICE_PRINCIPAL: '2' });
+  try {
+    const { id } = await limited.people.tenant();
+    const { bearer } = await limited.people.application('identity.principals.view');
+    for (let at = 0; at < 3; at += 1) {
+      const query = { id: randomUUID(), type: 'user' };
+      await limited.http.get(`/api/tenants/${id}/rights`).query(query).set(bearer).expect(200);
+    }
+  } finally {
+    await limited.stop();
+  }
+});
+
 describe('The rights of a principal', () => {
   test('are the policies of role and membership, as services parse them', async () => {
     const user = await identity.people.user({ tenant, actions: ['tenant.*.crm.tasks.*'] });
