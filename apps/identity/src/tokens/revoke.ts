@@ -102,8 +102,8 @@ export const revokeGrant = async (
 };
 
 /**
- * Ends everything that a client holds for a user: codes, refresh tokens, grants and access tokens. The caller
- * must hold the lock of the user, as token requests do.
+ * Ends everything that a client holds for a user: codes, refresh tokens, grants and access tokens, including those
+ * with which the user impersonates others. The caller must hold the lock of the user, as token requests do.
  */
 export const revokeClientTokens = async (
   tx: Transaction,
@@ -113,11 +113,13 @@ export const revokeClientTokens = async (
   await tx.$executeRaw`DELETE FROM identity.oauth_artifacts
     WHERE payload ? 'accountId' AND payload->>'accountId' = ${userId} AND client_id = ${clientId}`;
   const tokens = await tx.token.updateManyAndReturn({
-    where: { userId, clientId, revokedAt: null },
+    where: { OR: [{ userId }, { impersonatorId: userId }], clientId, revokedAt: null },
     data: { revokedAt: new Date() },
-    select: { id: true },
+    select: { id: true, userId: true },
   });
-  return tokens.map(({ id }) => tokenRevokedEvent({ token_id: id, user_id: userId, reason }));
+  return tokens.map((token) =>
+    tokenRevokedEvent({ token_id: token.id, user_id: token.userId, reason }),
+  );
 };
 
 /**
@@ -193,8 +195,9 @@ export const revokeOtherTokens = async (
 };
 
 /**
- * Ends all sessions of a user except the caller's, with their tokens, and all tokens without a session except the
- * caller's. The remaining session keeps its tokens and apps.
+ * Ends all sessions of a user except the caller's, with their tokens, and all other tokens that belong to no
+ * session of the user. Those are tokens without a session, and those with which others impersonate the user,
+ * which belong to the sessions of the others. The remaining session keeps its tokens and apps.
  */
 export const revokeOtherSessions = async (
   tx: Transaction,
@@ -209,7 +212,12 @@ export const revokeOtherSessions = async (
   });
   const ended = await endSessions(tx, { userId, sessionIds: others.map(({ id }) => id) }, reason);
   const loose = await tx.token.updateManyAndReturn({
-    where: { userId, sessionId: null, revokedAt: null, id: { not: tokenId } },
+    where: {
+      userId,
+      OR: [{ sessionId: null }, { impersonatorId: { not: null } }],
+      revokedAt: null,
+      id: { not: tokenId },
+    },
     data: { revokedAt: new Date() },
     select: { id: true },
   });

@@ -1,6 +1,6 @@
 import { CodeFlow, oauthRefusal, type TestClient } from '../../testing/code-flow.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
-import { activityOf, bearerOf } from '../../testing/sessions.ts';
+import { activityOf, bearerOf, publishedEventsOf } from '../../testing/sessions.ts';
 import { claimsOf, expectRefused } from '../../testing/tokens.ts';
 
 const CONTACTS = 'tenant.*.crm.contacts.*';
@@ -176,6 +176,34 @@ describe('an application that needs no consent', () => {
     expect((await withdraw(own, 'first-party')).status).toBe(404);
     expect((await identity.http.get('/api/me').set(own)).status).toBe(200);
   });
+});
+
+test('signing out an application also ends impersonations that started in it, and no others', async () => {
+  const chief = await identity.people.user({ data: { isSystemAdmin: true } });
+  const user = await identity.people.user({ tenant: await identity.people.tenant() });
+  const [client, other] = [await flow.client(), await flow.client()];
+  const cookie = await flow.signIn(chief);
+  const impersonate = async (panel: TestClient): Promise<string> => {
+    const { access_token } = await flow.tokens(panel, cookie);
+    const { body } = await identity.http
+      .post(`/api/admin/users/${user.id}/impersonate`)
+      .set(bearerOf(access_token))
+      .send({ reason: 'Ticket 42' })
+      .expect(200);
+    return body.data.token;
+  };
+  const [ended, kept] = [await impersonate(client), await impersonate(other)];
+  await withdraw(await identity.people.signIn(chief), client.clientId).expect(200);
+  await expectRefused(identity.http, ended);
+  await identity.http.get('/api/user').set(bearerOf(kept)).expect(200);
+  expect(await publishedEventsOf(identity, user)).toEqual([
+    {
+      topic: 'identity.token.revoked',
+      token_id: claimsOf(ended).jti,
+      user_id: user.id,
+      reason: 'application_signed_out',
+    },
+  ]);
 });
 
 test('an application cannot list or remove other applications', async () => {

@@ -146,6 +146,30 @@ describe('signing out everywhere else', () => {
     expect((await activityOf(identity, user)).at(-1)).toMatchObject({ action: 'logout_others' });
   });
 
+  test('ends impersonations of the user, and keeps those by the user', async () => {
+    const [chief, colleague] = [
+      await identity.people.user({ data: { isSystemAdmin: true } }),
+      await identity.people.user({ data: { isSystemAdmin: true } }),
+    ];
+    const impersonate = async (whom: User, as: Bearer): Promise<string> => {
+      const answer = await identity.http
+        .post(`/api/admin/users/${whom.id}/impersonate`)
+        .set(as)
+        .send({ reason: 'Ticket 42' })
+        .expect(200);
+      return answer.body.data.token;
+    };
+    const ofUser = await impersonate(user, (await signIn({}, chief)).bearer);
+    const here = await signIn();
+    await endOthers(here.bearer).expect(200);
+    await expectRefused(identity.http, ofUser);
+    expect(await me(here.bearer)).toBe(200);
+    const there = await signIn({}, colleague);
+    const byColleague = await impersonate(user, there.bearer);
+    await endOthers(there.bearer).expect(200);
+    expect(await me(bearerOf(byColleague))).toBe(200);
+  });
+
   test('keeps only this device trusted', async () => {
     await signIn();
     const here = await signIn();
