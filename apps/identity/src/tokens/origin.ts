@@ -1,4 +1,5 @@
 import type { Transaction } from '../database.ts';
+import { invalidToken } from './authenticate.ts';
 import type { UserCaller } from './caller.ts';
 
 /** The session and grant of a token, which tokens issued in exchange for it belong to (decision I19). */
@@ -12,6 +13,20 @@ export interface TokenOrigin {
   readonly secondsLeft: number;
 }
 
+type Credentials = Pick<UserCaller, 'tokenId' | 'sessionId'>;
+
+/** Locks an open session until the transaction ends; undefined if it has ended. */
+const lockSession = async (
+  tx: Transaction,
+  sessionId: string | null,
+): Promise<Pick<TokenOrigin, 'secondsLeft'> | undefined> => {
+  const [session] = await tx.$queryRaw<Pick<TokenOrigin, 'secondsLeft'>[]>`
+    SELECT floor(extract(epoch FROM expires_at - now()))::int AS "secondsLeft"
+    FROM identity.sessions
+    WHERE id = ${sessionId}::uuid AND ended_at IS NULL AND expires_at > now() FOR NO KEY UPDATE`;
+  return session;
+};
+
 /**
  * The origin for tokens that are issued in exchange for, or by, the caller's token; undefined if the token or
  * its session has ended. Locks both until the transaction ends, so that a concurrent revocation waits and then
@@ -19,12 +34,9 @@ export interface TokenOrigin {
  */
 export const lockOrigin = async (
   tx: Transaction,
-  { tokenId, sessionId }: Pick<UserCaller, 'tokenId' | 'sessionId'>,
+  { tokenId, sessionId }: Credentials,
 ): Promise<TokenOrigin | undefined> => {
-  const [session] = await tx.$queryRaw<{ secondsLeft: number }[]>`
-    SELECT floor(extract(epoch FROM expires_at - now()))::int AS "secondsLeft"
-    FROM identity.sessions
-    WHERE id = ${sessionId}::uuid AND ended_at IS NULL AND expires_at > now() FOR NO KEY UPDATE`;
+  const session = await lockSession(tx, sessionId);
   const [token] = await tx.$queryRaw<Pick<TokenOrigin, 'grantId' | 'scopes'>[]>`
     SELECT grant_id AS "grantId", scopes FROM identity.tokens
     WHERE id = ${tokenId}::uuid AND revoked_at IS NULL FOR NO KEY UPDATE`;
@@ -36,4 +48,15 @@ export const lockOrigin = async (
         secondsLeft: session.secondsLeft,
       }
     : undefined;
+};
+
+/**
+ * 401 if the session or token of the caller has ended since the request was authenticated: whoever was signed out
+ * while waiting must not change a factor afterwards. Pages are authenticated by the session itself, which then
+ * counts as the token. The caller must hold the lock of the user.
+ */
+export const requireOrigin = async (tx: Transaction, caller: Credentials): Promise<void> => {
+  const isPage = caller.tokenId === caller.sessionId;
+  const lock = isPage ? lockSession(tx, caller.sessionId) : lockOrigin(tx, caller);
+  if (!(await lock)) throw invalidToken();
 };

@@ -1,4 +1,3 @@
-import { HttpError } from '@tessera/http-kit';
 import type { Action } from '../../activity/actions.ts';
 import { type Actor, note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
@@ -16,6 +15,7 @@ import { revokeOtherTokens, revokeUserTokens } from '../../tokens/revoke.ts';
 import { findPerson, lockAddress, lockUser } from '../../users/users.ts';
 import type { DevicesService } from '../devices/devices.service.ts';
 import type { AddressConfirmation } from '../registration/address-confirmation.ts';
+import { passwordChanged } from '../sign-in/password-confirmation.ts';
 
 /** A user who may have a password. */
 export type Person = Pick<
@@ -50,9 +50,6 @@ interface Dependencies {
  */
 const nameFor = ({ emailVerifiedAt }: Person, firstName: string): string | null =>
   emailVerifiedAt === null ? null : firstName;
-
-const conflict = (): HttpError =>
-  new HttpError(409, 'conflict', 'The password was changed at the same time. Try again.');
 
 export class PasswordsRepository {
   readonly #use: Dependencies;
@@ -156,7 +153,7 @@ export class PasswordsRepository {
       where: { id: userId, passwordHash: old, isActive: true },
       data: { passwordHash, passwordChangedAt: new Date(), forcePasswordChange: false },
     });
-    if (count === 0) throw conflict();
+    if (count === 0) throw passwordChanged();
     if (old) await this.#addToHistory(tx, userId, old);
     await voidOneTimeTokens(tx, 'password_reset', { userId });
     await voidOneTimeTokens(tx, 'email_change', { userId });
@@ -177,7 +174,7 @@ export class PasswordsRepository {
     const userId = person.id;
     await lockUser(tx, userId);
     const claim = { id: userId, email: person.email, emailVerifiedAt: null };
-    if ((await tx.user.count({ where: claim })) === 0) throw conflict();
+    if ((await tx.user.count({ where: claim })) === 0) throw passwordChanged();
     await this.replace(tx, person, hash);
     // The history must not contain the previous claimant's passwords either.
     await tx.previousPassword.deleteMany({ where: { userId } });

@@ -1,11 +1,20 @@
 import { type Actor, note } from '../../activity/activity.ts';
-import type { Database } from '../../database.ts';
+import type { Database, Transaction } from '../../database.ts';
 import type { Pin } from '../../generated/prisma/client.ts';
 import type { SecurityMails } from '../../mail/security-mails.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import { UNLOCKED } from '../../security/lockout.ts';
+import type { UserCaller } from '../../tokens/caller.ts';
+import { requireOrigin } from '../../tokens/origin.ts';
 import { endSessions } from '../../tokens/revoke.ts';
 import { lockUser } from '../../users/users.ts';
+import { requireUnchanged, type VerifiedPassword } from '../sign-in/password-confirmation.ts';
+
+/** Who changes a PIN. Their session and token must still be valid when the change commits: 401. */
+interface Author {
+  readonly caller: UserCaller;
+  readonly actor: Actor;
+}
 
 /** The stored part of a user's PIN. */
 export type StoredPin = Pick<Pin, 'hash' | 'createdAt' | 'lockedUntil'>;
@@ -24,10 +33,10 @@ export class PinRepository {
   }
 
   /** False if the user already has a PIN. */
-  set(actor: Actor, hash: string): Promise<boolean> {
+  set(author: Author, hash: string): Promise<boolean> {
+    const { actor } = author;
     const { userId } = actor;
-    return this.#database.$transaction(async (tx) => {
-      await lockUser(tx, userId);
+    return this.#change(author, async (tx) => {
       const { count } = await tx.pin.createMany({ data: { userId, hash }, skipDuplicates: true });
       if (count === 0) return false;
       await note(tx, actor, 'pin_set');
@@ -37,10 +46,10 @@ export class PinRepository {
   }
 
   /** Replaces the PIN with the hash `old`; false if that has changed meanwhile. */
-  replace(actor: Actor, old: string, hash: string): Promise<boolean> {
+  replace(author: Author, old: string, hash: string): Promise<boolean> {
+    const { actor } = author;
     const { userId } = actor;
-    return this.#database.$transaction(async (tx) => {
-      await lockUser(tx, userId);
+    return this.#change(author, async (tx) => {
       const { count } = await tx.pin.updateMany({
         where: { userId, hash: old },
         data: { hash, createdAt: new Date(), ...UNLOCKED },
@@ -52,16 +61,21 @@ export class PinRepository {
     });
   }
 
-  /** Unlocks the session and its tokens, and resets the count of wrong PINs. */
-  async unlock(userId: string, sessionId: string | null): Promise<void> {
-    await this.#database.$transaction(async (tx) => {
+  /**
+   * Unlocks the session and its tokens, and resets the count of wrong PINs. False if the PIN no longer has the
+   * hash that was verified.
+   */
+  unlock(userId: string, sessionId: string | null, hash: string): Promise<boolean> {
+    return this.#database.$transaction(async (tx) => {
       await lockUser(tx, userId);
-      await tx.pin.updateMany({ where: { userId }, data: UNLOCKED });
-      if (sessionId === null) return;
+      const { count } = await tx.pin.updateMany({ where: { userId, hash }, data: UNLOCKED });
+      if (count === 0) return false;
+      if (sessionId === null) return true;
       await tx.session.updateMany({
         where: { id: sessionId, userId, pinPending: true },
         data: { pinPending: false, amr: { push: 'pin' } },
       });
+      return true;
     });
   }
 
@@ -69,10 +83,11 @@ export class PinRepository {
    * Removes the PIN and ends the locked sessions, which could not be unlocked any more. False if there is no
    * PIN.
    */
-  remove(actor: Actor): Promise<boolean> {
+  remove(author: Author, verified: VerifiedPassword): Promise<boolean> {
+    const { actor } = author;
     const { userId } = actor;
-    return this.#database.$transaction(async (tx) => {
-      await lockUser(tx, userId);
+    return this.#change(author, async (tx) => {
+      await requireUnchanged(tx, verified);
       const { count } = await tx.pin.deleteMany({ where: { userId } });
       if (count === 0) return false;
       const locked = await tx.session.findMany({
@@ -85,6 +100,15 @@ export class PinRepository {
       await this.#mails.notify(tx, userId, { kind: 'factor_removed', factor: 'pin' }, actor);
       if (revocations.length > 0) await enqueue(tx, ...revocations);
       return true;
+    });
+  }
+
+  /** Runs `work` with the user locked, unless the session or token of the caller has ended meanwhile. */
+  #change<T>({ caller }: Author, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#database.$transaction(async (tx) => {
+      await lockUser(tx, caller.id);
+      await requireOrigin(tx, caller);
+      return work(tx);
     });
   }
 

@@ -63,6 +63,7 @@ const requireAcceptable = ({ pin, confirmation }: NewPin, current: string | null
 };
 
 const conflict = (message: string): HttpError => new HttpError(409, 'conflict', message);
+const pinChanged = (): HttpError => conflict('The PIN was changed at the same time. Try again.');
 /** 409 */
 export const pinExists = (): HttpError => conflict('A PIN is already set.');
 /** 409 */
@@ -100,7 +101,8 @@ export class PinService {
     requireAcceptable(given);
     if (await this.isEnabled(caller)) throw pinExists();
     const hash = await passwords.hash(pin, caller.id);
-    if (!(await repository.set(actorOf(caller, origin), hash))) throw pinExists();
+    const author = { caller, actor: actorOf(caller, origin) };
+    if (!(await repository.set(author, hash))) throw pinExists();
   }
 
   /**
@@ -123,8 +125,8 @@ export class PinService {
     const isCorrect = await lockout.attempt(userId, async () => {
       if (!(await passwords.matches(given.current, stored.hash, userId))) return null;
       const hash = await passwords.hash(given.pin, userId);
-      if (await repository.replace(actor, stored.hash, hash)) return true;
-      throw conflict('The PIN was changed at the same time. Try again.');
+      if (await repository.replace({ caller, actor }, stored.hash, hash)) return true;
+      throw pinChanged();
     });
     if (isCorrect) return;
     await repository.noteFailure(actor);
@@ -142,8 +144,8 @@ export class PinService {
     if (!stored) throw noPin();
     const isCorrect = await lockout.attempt(userId, async () => {
       if (!(await passwords.matches(pin, stored.hash, userId))) return null;
-      await repository.unlock(userId, sessionId);
-      return true;
+      if (await repository.unlock(userId, sessionId, stored.hash)) return true;
+      throw pinChanged();
     });
     if (isCorrect) return;
     await repository.noteFailure(actorOf(caller, origin));
@@ -157,7 +159,8 @@ export class PinService {
     const { repository, confirmation, reauthentication } = this.#use;
     await reauthentication.requireRecent(caller);
     if (!(await this.isEnabled(caller))) throw noPin();
-    await confirmation.demand(caller.id, password);
-    if (!(await repository.remove(actorOf(caller, origin)))) throw noPin();
+    const verified = await confirmation.demand(caller.id, password);
+    const author = { caller, actor: actorOf(caller, origin) };
+    if (!(await repository.remove(author, verified))) throw noPin();
   }
 }

@@ -8,9 +8,10 @@ import type { SecurityMails } from '../../mail/security-mails.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { Lockout } from '../../security/lockout.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
+import { requireOrigin } from '../../tokens/origin.ts';
 import type { DevicesService } from '../devices/devices.service.ts';
 import type { ReauthenticationService } from '../reauthentication/reauthentication.service.ts';
-import type { PasswordConfirmation } from '../sign-in/password-confirmation.ts';
+import { type PasswordConfirmation, requireUnchanged } from '../sign-in/password-confirmation.ts';
 import type { Client, SignedIn, SignInService } from '../sign-in/sign-in.service.ts';
 import { type GivenCode, newRecoveryCodes, parseCode } from './codes.ts';
 import type { Totp } from './totp.ts';
@@ -101,6 +102,7 @@ export class TwoFactorService {
     const recoveryCodes = newRecoveryCodes();
     const sealed = new Uint8Array(vault.seal(secret, twoFactorPurpose(userId)));
     await repository.change(userId, async (tx) => {
+      await requireOrigin(tx, caller);
       const known = await repository.find(userId, tx);
       if (known?.confirmedAt) throw alreadyEnabled();
       await repository.begin(tx, userId, sealed);
@@ -152,6 +154,7 @@ export class TwoFactorService {
     await this.#use.reauthentication.requireRecent(caller);
     const code = parseCode(typed);
     await repository.change(userId, async (tx) => {
+      await requireOrigin(tx, caller);
       const known = await repository.find(userId, tx);
       if (!known) throw conflict('Start with `POST /api/auth/2fa/enable`.');
       if (known.confirmedAt) throw alreadyEnabled();
@@ -234,8 +237,10 @@ export class TwoFactorService {
     const { id: userId } = caller;
     await this.#use.reauthentication.requireRecent(caller);
     await this.#requireEnabled(userId);
-    await passwords.demand(userId, password);
+    const verified = await passwords.demand(userId, password);
     await repository.change(userId, async (tx) => {
+      await requireOrigin(tx, caller);
+      await requireUnchanged(tx, verified);
       await this.#requireEnabled(userId, tx);
       await work(tx);
     });
