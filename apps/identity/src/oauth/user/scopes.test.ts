@@ -240,4 +240,21 @@ describe('a refresh', () => {
     expect([status, body]).toEqual([400, oauthRefusal('invalid_scope')]);
     expect((await flow.refresh(client, tokens.refresh_token)).status).toBe(200);
   });
+
+  test('that is refused does not spend the refresh token: repeating it ends nothing', async () => {
+    const crm = await thirdParty(CONTACTS);
+    const allow = (...allowedScopes: string[]) =>
+      database.oAuthClient.update({ where: { clientId: crm.clientId }, data: { allowedScopes } });
+    const session = await flow.signIn(await people.user({ tenant: await people.tenant() }));
+    const elsewhere = await flow.tokens(client, session);
+    const tokens = await flow.tokens(crm, session, { scope: CONTACTS });
+    await allow();
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const { status, body } = await flow.refresh(crm, tokens.refresh_token);
+      expect([status, body]).toEqual([400, oauthRefusal('invalid_scope')]);
+    }
+    await allow(CONTACTS);
+    expect((await flow.refresh(crm, tokens.refresh_token)).body.scope).toBe(CONTACTS);
+    expect((await get('/api/user', elsewhere.access_token)).status).toBe(200);
+  });
 });

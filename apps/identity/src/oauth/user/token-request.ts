@@ -50,10 +50,15 @@ const endAllOnReuse = async (ctx: KoaContextWithOIDC): Promise<void> => {
   await note(db, { userId, tenantId, ...origin }, 'token_reused');
 };
 
+/** Whether a renewal was refused after its refresh token was spent. Nothing is revoked in between. */
+const isRefusedRenewal = ({ status, oidc }: KoaContextWithOIDC): boolean =>
+  status >= 400 && oidc?.entities.RotatedRefreshToken !== undefined;
+
 /**
  * Handles a token request in one transaction that commits before the answer is sent, also when the answer is
  * a refusal: what a refusal revokes stays revoked. So either the client has its new tokens, or its code or
- * refresh token can still be used. If it remains unknown whether the commit succeeded, the code or refresh
+ * refresh token can still be used; a refusal does not spend a refresh token, which repeating the request would
+ * otherwise present a second time. If it remains unknown whether the commit succeeded, the code or refresh
  * token is accepted once more.
  */
 export const inOneTransaction =
@@ -65,8 +70,10 @@ export const inOneTransaction =
       await database.$transaction(async (tx) => {
         request.db = tx;
         await next();
-        if (ctx.respond === false || ctx.status >= 500) throw new RolledBack();
-        await endAllOnReuse(ctx as KoaContextWithOIDC);
+        const answered = ctx as KoaContextWithOIDC;
+        const isFailure = ctx.respond === false || ctx.status >= 500;
+        if (isFailure || isRefusedRenewal(answered)) throw new RolledBack();
+        await endAllOnReuse(answered);
         if (request.events.length > 0) await enqueue(tx, ...request.events);
         if (request.spent) request.uncertainCommits.delete(request.spent.key);
         isComplete = true;
