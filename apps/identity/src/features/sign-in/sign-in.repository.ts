@@ -36,7 +36,7 @@ export interface Claimants {
   /** The account that has confirmed the address. */
   readonly holder: Account | null;
   /**
-   * One of the unconfirmed accounts with the address: preferably the one registered in this browser, else a
+   * One of the active unconfirmed accounts with the address: preferably the one registered in this browser, else a
    * member of a tenant, else the newest.
    */
   readonly claimant: Account | null;
@@ -86,7 +86,8 @@ export class SignInRepository {
   async accounts(email: string, confirmationSecret: string | null): Promise<Claimants> {
     const found = await this.#database.$queryRaw<Account[]>`
       SELECT DISTINCT ON ("isConfirmed") a.* FROM (${ACCOUNT}
-        WHERE u.email = ${email} AND NOT u.is_service_account) a
+        WHERE u.email = ${email} AND NOT u.is_service_account
+          AND (u.is_active OR u.email_verified_at IS NOT NULL)) a
       LEFT JOIN identity.registrations r ON r.user_id = a.id
       ORDER BY "isConfirmed",
         r.cookie_hash IS NOT DISTINCT FROM ${digest(confirmationSecret ?? '')} DESC,
