@@ -159,6 +159,28 @@ export const revokeUserTokens = async (
   return tokenRevokedEvent({ user_id: userId, reason });
 };
 
+/** Longer than any grace period (`REFRESH_REUSE_GRACE_SECONDS`), in milliseconds. */
+const PAST_GRACE_MS = 3600_000;
+
+/**
+ * Ends the grace period of tokens and refresh tokens that were replaced: nobody who has a copy can renew it any
+ * more. They stay recorded as replaced, so that presenting them is still recognised as reuse.
+ */
+const endGrace = async (
+  tx: Transaction,
+  { userId, tokenId }: { readonly userId: string; readonly tokenId: string },
+): Promise<void> => {
+  const past = new Date(Date.now() - PAST_GRACE_MS);
+  await tx.token.updateMany({
+    where: { userId, replacedById: { not: null }, revokedAt: { gt: past }, id: { not: tokenId } },
+    data: { revokedAt: past },
+  });
+  await tx.$executeRaw`UPDATE identity.oauth_artifacts
+    SET payload = payload || jsonb_build_object('consumed', extract(epoch FROM ${past}::timestamptz))
+    WHERE model = 'RefreshToken' AND payload ? 'consumed'
+      AND grant_id = (SELECT grant_id FROM identity.tokens WHERE id = ${tokenId}::uuid)`;
+};
+
 /**
  * Ends all sessions and tokens of a user, including impersonations, except the caller's session and token. The
  * refresh token of that token's grant remains valid.
@@ -170,6 +192,7 @@ export const revokeOtherTokens = async (
 ): Promise<TokenRevokedEvent[]> => {
   const { userId, sessionId, tokenId } = caller;
   await lockSessions(tx, [userId]);
+  await endGrace(tx, { userId, tokenId });
   // Refresh tokens of the other sessions end with their sessions.
   await tx.$executeRaw`DELETE FROM identity.oauth_artifacts
     WHERE session_id = ${sessionId}::uuid AND grant_id IS DISTINCT FROM

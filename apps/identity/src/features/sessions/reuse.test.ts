@@ -1,8 +1,11 @@
 import { untilConnected } from '@tessera/local-stack';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
+import { CodeFlow } from '../../testing/code-flow.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { PASSWORD } from '../../testing/population.ts';
 import {
   activityOf,
+  bearerOf,
   publishedEventsOf,
   recordOf,
   refresh,
@@ -10,6 +13,8 @@ import {
   signedIn,
 } from '../../testing/sessions.ts';
 import { claimsOf, expectRefused, issue, present } from '../../testing/tokens.ts';
+
+const NEW = 'Another-horse-8-battery';
 
 let identity: TestIdentity;
 let tenant: Tenant;
@@ -186,6 +191,46 @@ describe('REFRESH_REUSE_GRACE_SECONDS', () => {
     });
     expect((await refresh(graceful, old)).status).toBe(422);
     await expectRefused(graceful.http, good);
+  });
+
+  test.each([
+    [
+      'a change of the password',
+      '/api/auth/password/change',
+      { current_password: PASSWORD, new_password: NEW, new_password_confirmation: NEW },
+    ],
+    ['“This was not me”', '/api/profile/activity/dispute/link', {}],
+  ])('ends with %s: a copy of the replaced token renews nothing', async (_, path, body) => {
+    const someone = await graceful.people.user();
+    const old = await signedIn(graceful, someone);
+    const good = await refreshed(graceful, old);
+    await graceful.http.post(path).set(bearerOf(good)).send(body).expect(200);
+    expect((await present(graceful.http, good)).status).toBe(200);
+    const answer = await refresh(graceful, old);
+    expect([answer.status, answer.body]).toEqual(reused);
+    await expectRefused(graceful.http, good);
+  });
+
+  test('of a refresh token also ends with a change of the password', async () => {
+    const flow = new CodeFlow(graceful);
+    const someone = await graceful.people.user();
+    const client = await flow.client();
+    const [first, second] = [
+      await flow.tokens(client, await flow.signIn(someone)),
+      await flow.tokens(client, await flow.signIn(someone)),
+    ];
+    const renewed = await flow.refresh(client, first.refresh_token).expect(200);
+    expect((await flow.refresh(client, first.refresh_token)).status).toBe(200);
+    const given = { current_password: PASSWORD, new_password: NEW, new_password_confirmation: NEW };
+    await graceful.http
+      .post('/api/auth/password/change')
+      .set(bearerOf(renewed.body.access_token))
+      .send(given)
+      .expect(200);
+    expect((await flow.refresh(client, renewed.body.refresh_token)).status).toBe(200);
+    for (const { refresh_token } of [first, second]) {
+      expect((await flow.refresh(client, refresh_token)).status).toBe(400);
+    }
   });
 
   test('does not revive ended chains or revoked tokens', async () => {
