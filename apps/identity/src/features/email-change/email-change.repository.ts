@@ -222,11 +222,15 @@ export class EmailChangeRepository {
   #pending(tx: Pick<Transaction, 'oneTimeToken'>, userId: string): Promise<OneTimeToken | null> {
     return tx.oneTimeToken.findFirst({
       where: { userId, purpose: 'email_change', usedAt: null, expiresAt: { gt: new Date() } },
-      orderBy: { createdAt: 'desc' },
+      orderBy: { expiresAt: 'desc' },
     });
   }
 
-  /** Issues a link, which replaces that of a pending change and counts as requested when that one was. */
+  /**
+   * Issues a link, which counts as requested when that of a pending change was, and replaces links to another
+   * address. An earlier link to the same address stays valid until the change: the limit of mails to the address
+   * may prevent that this one is sent.
+   */
   async #issue(
     tx: Transaction,
     userId: string,
@@ -234,7 +238,7 @@ export class EmailChangeRepository {
     before: OneTimeToken | null,
   ): Promise<string> {
     const { lifetime } = this.#use;
-    await voidOneTimeTokens(tx, 'email_change', { userId });
+    if (before?.email !== email) await voidOneTimeTokens(tx, 'email_change', { userId });
     const purpose = 'email_change';
     const createdAt = before?.createdAt;
     return issueOneTimeToken(tx, { purpose, userId, email, lifetime, createdAt });
