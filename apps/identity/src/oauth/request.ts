@@ -77,6 +77,9 @@ export const readParameters = async (
     const value = given.get(name) ?? '';
     if (Array.isArray(value)) throw invalidRequest(`${name} must be given once.`);
     if (typeof value !== 'string') throw invalidRequest(`${name} must be a string.`);
+    // JSON can escape half a character, which no form and no database can express.
+    if (!value.isWellFormed())
+      throw invalidRequest(`${name} must not contain unpaired surrogates.`);
     if (value) parameters[name] = value;
   }
   return parameters;

@@ -105,6 +105,12 @@ describe.each(endpoints)('%s', (path) => {
     ['malformed UTF-8 in a form', Buffer.from([0x61, 0x3d, 0xff]), FORM],
     ['a repeated parameter', 'client_id=a&client_id=b', FORM],
     ['a number for a text', '{"client_id":5}', 'application/json'],
+    ['an unpaired surrogate', String.raw`{"client_id":"\ud800"}`, 'application/json'],
+    [
+      'an unpaired surrogate within a text',
+      String.raw`{"client_id":"a\udc00b"}`,
+      'application/json',
+    ],
     ['an object instead of a string', '{"client_id":{"a":"b"}}', 'application/json'],
   ])('%s is 400', async (_what, body, type) => {
     const answer = await send(path, body, type);
