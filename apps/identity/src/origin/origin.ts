@@ -13,7 +13,7 @@ const USER_AGENT = 500;
 
 export const originOf = (req: Request): Origin => ({
   ipAddress: clientAddress(req),
-  userAgent: req.get('user-agent')?.slice(0, USER_AGENT) ?? null,
+  userAgent: req.get('user-agent')?.slice(0, USER_AGENT) || null,
 });
 
 /** The supported language that the browser prefers; English otherwise. */

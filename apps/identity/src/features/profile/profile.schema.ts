@@ -134,7 +134,8 @@ export const presentActivity = (entry: ActivityEntry) => ({
   action: entry.action,
   // For impersonated actions these are the administrator's.
   ip_address: entry.impersonatorId === null ? entry.ipAddress : null,
-  user_agent: entry.impersonatorId === null ? entry.userAgent : null,
+  // Earlier releases stored an empty header as it was.
+  user_agent: entry.impersonatorId === null ? entry.userAgent || null : null,
   kind: actionOf(entry.action)?.kind ?? null,
   by_operator: entry.impersonatorId !== null,
   created_at: entry.createdAt,

@@ -1,7 +1,7 @@
 import { parseEvent } from '@tessera/contracts';
 import type { User } from '../../generated/prisma/client.ts';
 import { startIdentity } from '../../testing/identity.ts';
-import type { Bearer } from '../../testing/population.ts';
+import { type Bearer, PASSWORD } from '../../testing/population.ts';
 
 const identity = await startIdentity();
 afterAll(() => identity.stop());
@@ -133,6 +133,24 @@ describe('GET /api/profile/activity', () => {
         createdAt: new Date(Date.now() + n),
       })),
     });
+
+  test('reports an empty user agent as none, also in entries of earlier releases', async () => {
+    const { email } = user;
+    const { database } = identity.context;
+    const where = { userId: user.id };
+    await identity.http
+      .post('/api/auth/login')
+      .set('user-agent', '')
+      .send({ email, password: PASSWORD })
+      .expect(200);
+    expect(await database.activityEntry.count({ where: { userAgent: '', ...where } })).toBe(0);
+    await database.activityEntry.updateMany({ where, data: { userAgent: '' } });
+    const { body } = await get('/api/profile/activity').expect(200);
+    expect(body.data.map((entry: { user_agent: unknown }) => entry.user_agent)).toEqual([
+      null,
+      null,
+    ]);
+  });
 
   test('returns a page of 20 by default, newest first, with the meta of the list', async () => {
     await record(24);
