@@ -82,15 +82,15 @@ export class MembersRepository {
 
   /**
    * Runs a change of the tenant's members. Locks the tenant's policy version first, so that changes are
-   * serialized. 404 if the tenant does not exist.
+   * serialized, also with the removal of the tenant. 404 if the tenant does not exist.
    */
   changing<T>(
     tenantId: string,
     work: (members: MembersWriter, tx: Transaction) => Promise<T>,
   ): Promise<T> {
     return this.#database.$transaction(async (tx) => {
-      await requireTenant(tx, tenantId);
       await lockPolicyVersion(tx, tenantId);
+      await requireTenant(tx, tenantId);
       return work(new MembersWriter(tx, tenantId), tx);
     });
   }

@@ -2,7 +2,8 @@ import type { Action } from '../../activity/actions.ts';
 import { type Actor, note } from '../../activity/activity.ts';
 import type { Transaction } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { enqueue } from '../../outbox/outbox.ts';
+import { enqueue, lockPolicyVersion } from '../../outbox/outbox.ts';
+import { lockSessions } from '../../tokens/revoke.ts';
 import { queueSync, recordSettled, recordSynced } from './deployments.repository.ts';
 import type { TenantStatus } from './state-machine.ts';
 import { type Tenant, tenantFromRow } from './tenant.ts';
@@ -64,13 +65,59 @@ export class TenantInTransaction {
 
   /** Deletes the tenant with its service accounts, memberships, roles, tokens and clients. */
   async remove(): Promise<void> {
+    await this.#lockContents();
+    await this.#delete();
+    await enqueue(this.#tx, statusChanged(this.tenant.id, 'gone'));
+  }
+
+  /**
+   * As `remove`, after automation has accepted the status for this revision and has nothing left to remove.
+   * Returns the tenant with that status.
+   */
+  async removeAfterSync(
+    status: TenantStatus,
+    revision: number,
+    activity: ActivityRecord,
+  ): Promise<Tenant> {
+    const { id } = this.tenant;
+    await this.#lockContents();
+    await this.#update({ status });
+    await recordSynced(this.#tx, id, revision);
+    await this.#note(activity);
+    const removed = await this.#reread();
+    await this.#delete();
+    await enqueue(this.#tx, statusChanged(id, status), statusChanged(id, 'gone'));
+    return removed;
+  }
+
+  /**
+   * Waits for what others are doing in the tenant, in the order in which they lock: policies, memberships, users
+   * and sessions. Deleting the tenant locks all of that in another order, and would deadlock with a change of a
+   * role or a renewal of a token.
+   */
+  async #lockContents(): Promise<void> {
+    const { id } = this.tenant;
+    await lockPolicyVersion(this.#tx, id);
+    await this.#tx.$queryRaw`SELECT 1 FROM identity.memberships
+      WHERE tenant_id = ${id}::uuid ORDER BY user_id FOR UPDATE`;
+    const users = await this.#tx.$queryRaw<{ id: string }[]>`
+      SELECT user_id AS id FROM identity.memberships WHERE tenant_id = ${id}::uuid
+      UNION SELECT id FROM identity.users WHERE tenant_id = ${id}::uuid
+      UNION SELECT s.user_id FROM identity.tokens t JOIN identity.sessions s ON s.id = t.session_id
+        WHERE t.tenant_id = ${id}::uuid AND s.ended_at IS NULL`;
+    await lockSessions(
+      this.#tx,
+      users.map((user) => user.id),
+    );
+  }
+
+  async #delete(): Promise<void> {
     const { id } = this.tenant;
     await this.#tx.user.deleteMany({
       where: { isServiceAccount: true, memberships: { some: { tenantId: id } } },
     });
     await this.#tx.tenant.delete({ where: { id } });
     await this.#tx.tenantDeployment.deleteMany({ where: { tenantId: id } });
-    await enqueue(this.#tx, statusChanged(id, 'gone'));
   }
 
   async #recordStatusChange(status: TenantStatus, activity?: ActivityRecord): Promise<Tenant> {

@@ -151,13 +151,10 @@ export class TenantsService {
       const outcome = await this.#use.automation.delete(tenant);
       const locked = await exclusive.lock();
       const status = nextStatus(locked.tenant.status, 'delete');
-      const deleting = await locked.moveAfterSync(
-        status,
-        exclusive.revision,
-        activity(author, actions.delete),
-      );
-      if (outcome === 'gone') await locked.remove();
-      return deleting;
+      const record = activity(author, actions.delete);
+      return outcome === 'gone'
+        ? locked.removeAfterSync(status, exclusive.revision, record)
+        : locked.moveAfterSync(status, exclusive.revision, record);
     });
   }
 
