@@ -10,6 +10,7 @@ import {
   type NewEvent,
 } from '../../outbox/outbox.ts';
 
+import { lockSessions } from '../../tokens/revoke.ts';
 import { removeUser } from '../../users/user-removal.ts';
 import { lockAdministrators } from '../admin-users/administrators.ts';
 
@@ -155,6 +156,8 @@ export class AccountDeletionRepository {
       }
       const tenantIds = memberships.map(({ tenantId }) => tenantId);
       await tx.membership.deleteMany({ where: { userId, tenantId: { in: tenantIds } } });
+      // Without the sessions, the stronger lock of the user would wait for tokens that are added under their locks.
+      await lockSessions(tx, [userId]);
       await tx.$queryRaw`SELECT 1 FROM identity.users WHERE id = ${userId}::uuid FOR UPDATE`;
       if ((await tx.membership.count({ where })) > 0) throw new JoinedAnotherTenant();
       for (const tenantId of tenantIds) {

@@ -4,6 +4,7 @@ import { until } from '@tessera/local-stack';
 import pg from 'pg';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { collide, renewalOf } from '../../testing/locks.ts';
 import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';
 import type { Bearer } from '../../testing/population.ts';
 import { type AccountDeletions, startAccountDeletions } from './account-deletion.sweep.ts';
@@ -308,6 +309,13 @@ describe('when the deletion is due', () => {
       expect([200, 401, 404]).toContain(kept.status);
     },
   );
+
+  test('a renewal of a token at the same time causes no deadlock', async () => {
+    await expire(user);
+    const swept = await collide(database(), () => deletions.sweep(), renewalOf(user.id));
+    expect(swept).toMatchObject({ deleted: 1, failed: 0 });
+    expect(await exists(user)).toBe(false);
+  });
 
   test('an account that cannot be deleted does not delay others, and is deleted in a later round', async () => {
     const blocked = await identity.people.user({ tenant });

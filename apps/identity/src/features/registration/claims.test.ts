@@ -1,6 +1,7 @@
 import { until } from '@tessera/local-stack';
 import { startHousekeeping } from '../../background/housekeeping.ts';
 import { cookiesOf } from '../../testing/cookies.ts';
+import { collide, renewalOf } from '../../testing/locks.ts';
 import { startRegistration } from '../../testing/registration.ts';
 import { MAX_CLAIMS } from './claims.ts';
 
@@ -16,8 +17,8 @@ const address = (): string => {
   return `wanted-${unique}@example.test`;
 };
 
-/** Registers in a separate browser, whose cookie it returns, and waits until the account is stored. */
-const register = async (email: string) => {
+/** Registers in a separate browser, or in that of the cookie, which it returns; waits until the account is stored. */
+const register = async (email: string, browser = '') => {
   unique += 1;
   const firstName = `Number ${unique}`;
   const form = {
@@ -28,7 +29,11 @@ const register = async (email: string) => {
     password_confirmation: PASSWORD,
     tenant_name: 'Neu',
   };
-  const answer = await identity.http.post('/api/auth/register').send(form).expect(202);
+  const answer = await identity.http
+    .post('/api/auth/register')
+    .set(browser ? { cookie: browser } : {})
+    .send(form)
+    .expect(202);
   await until(async () => (await database().user.count({ where: { firstName } })) === 1);
   return Object.entries(cookiesOf(answer))
     .map(([name, value]) => `${name}=${value}`)
@@ -104,6 +109,16 @@ describe('registering with an address again and again', () => {
     expect(await claimsTo(email)).toBe(MAX_CLAIMS + 1);
     const ids = [member.id, other.id];
     expect(await database().user.count({ where: { id: { in: ids } } })).toBe(2);
+  });
+
+  test('in the same browser causes no deadlock with a renewal of a token', async () => {
+    const email = address();
+    const cookie = await register(email);
+    await identity.http.post('/api/auth/login').send({ email, password: PASSWORD }).expect(200);
+    const { id } = await database().user.findFirstOrThrow({ where: { email } });
+    await collide(database(), () => register(email, cookie), renewalOf(id));
+    expect(await claimsTo(email)).toBe(1);
+    expect(await database().user.count({ where: { id } })).toBe(0);
   });
 
   test('ends those that were there before', async () => {

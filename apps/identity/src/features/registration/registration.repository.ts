@@ -3,9 +3,10 @@ import { type Actor, note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
 import type { Origin } from '../../origin/origin.ts';
-import { enqueue } from '../../outbox/outbox.ts';
+import { enqueue, type NewEvent } from '../../outbox/outbox.ts';
 import { digest } from '../../security/secrets.ts';
 import { issueOneTimeToken, voidOneTimeTokens } from '../../tokens/one-time.ts';
+import { removeUsers } from '../../users/user-removal.ts';
 import { findClaimant, lockAddress, lockUser } from '../../users/users.ts';
 import { limitClaims } from './claims.ts';
 
@@ -91,9 +92,14 @@ export class RegistrationRepository {
     const expiresAt = new Date(Date.now() + this.#use.registrationLifetime * 1000);
     return this.#use.database.$transaction(async (tx) => {
       await lockAddress(tx, email);
-      await tx.user.deleteMany({
+      const earlier = await tx.user.findMany({
         where: { ...unconfirmed, email, memberships: { none: {} }, registration: { cookieHash } },
+        select: { id: true },
       });
+      const removals = await removeUsers(
+        tx,
+        earlier.map((user) => user.id),
+      );
       const { id } = await tx.user.create({
         data: {
           email,
@@ -106,7 +112,7 @@ export class RegistrationRepository {
         },
       });
       await note(tx, { userId: id, tenantId: null, ...origin }, 'registered');
-      await this.#limitClaims(tx, { id, email });
+      await this.#limitClaims(tx, { id, email }, removals);
       return { id, email, locale };
     });
   }
@@ -163,8 +169,13 @@ export class RegistrationRepository {
     });
   }
 
-  async #limitClaims(tx: Transaction, claimant: Pick<Claimant, 'id' | 'email'>): Promise<void> {
-    const events = await limitClaims(tx, claimant);
+  /** Publishes the given events as well. */
+  async #limitClaims(
+    tx: Transaction,
+    claimant: Pick<Claimant, 'id' | 'email'>,
+    given: readonly NewEvent[] = [],
+  ): Promise<void> {
+    const events = [...given, ...(await limitClaims(tx, claimant))];
     if (events.length > 0) await enqueue(tx, ...events);
   }
 
