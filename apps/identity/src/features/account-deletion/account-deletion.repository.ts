@@ -15,6 +15,7 @@ import { removeUser } from '../../users/user-removal.ts';
 import { lockAdministrators } from '../admin-users/administrators.ts';
 
 import { type Blockers, blockersOf, isBlocked } from './blockers.ts';
+import { schedule } from './schedule.ts';
 
 /** The result of trying to delete one account. */
 export type Outcome =
@@ -66,12 +67,8 @@ export class AccountDeletionRepository {
       const dueAt = new Date(requestedAt.getTime() + delay * 1000);
       // The confirmation mail of the request also serves as the reminder.
       const remindedAt = delay > REMINDER_SECONDS ? null : requestedAt;
-      const { count } = await tx.accountDeletion.createMany({
-        data: { userId, requestedAt, dueAt, remindedAt },
-        skipDuplicates: true,
-      });
-      const deletion = await tx.accountDeletion.findUniqueOrThrow({ where: { userId } });
-      if (count === 0) return deletion;
+      const { deletion, isNew } = await schedule(tx, { userId, requestedAt, dueAt, remindedAt });
+      if (!isNew) return deletion;
       await note(tx, actor, 'account_deletion_requested');
       const notice = { kind: 'account_deletion_requested', dueAt } as const;
       await this.#use.securityMails.notify(tx, userId, notice, actor);

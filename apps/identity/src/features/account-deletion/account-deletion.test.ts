@@ -8,6 +8,7 @@ import { collide, renewalOf } from '../../testing/locks.ts';
 import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';
 import type { Bearer } from '../../testing/population.ts';
 import { type AccountDeletions, startAccountDeletions } from './account-deletion.sweep.ts';
+import { schedule } from './schedule.ts';
 
 const PATH = '/api/me/deletion';
 const DAY = 86_400_000;
@@ -315,6 +316,33 @@ describe('when the deletion is due', () => {
     const swept = await collide(database(), () => deletions.sweep(), renewalOf(user.id));
     expect(swept).toMatchObject({ deleted: 1, failed: 0 });
     expect(await exists(user)).toBe(false);
+  });
+
+  test('a request is scheduled again if it is cancelled at the same time', async () => {
+    await request().expect(200);
+    const { accountDeletion } = database();
+    const where = { userId: user.id };
+    // Cancels what the request has found before the request reads it.
+    const racing = new Proxy(accountDeletion, {
+      get: (target, name) =>
+        name !== 'findUnique'
+          ? Reflect.get(target, name)
+          : async (given: { where: typeof where }) => {
+              if (cancels.pop()) await accountDeletion.deleteMany({ where });
+              return accountDeletion.findUnique(given);
+            },
+    });
+    const cancels = [true];
+    const { deletion, isNew } = await schedule(
+      { accountDeletion: racing },
+      {
+        userId: user.id,
+        requestedAt: new Date(),
+        dueAt: new Date(Date.now() + DAY),
+        remindedAt: null,
+      },
+    );
+    expect([deletion.userId, isNew, cancels]).toEqual([user.id, true, []]);
   });
 
   test('an account that cannot be deleted does not delay others, and is deleted in a later round', async () => {
