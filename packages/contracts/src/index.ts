@@ -26,6 +26,7 @@ export {
   crmEvent,
   crmEventKey,
   parseCrmEvent,
+  type ReceivedCrmEvent,
 } from './crm-events/event.ts';
 export {
   type CrmEventResource,

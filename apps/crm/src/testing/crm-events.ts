@@ -1,9 +1,9 @@
 import {
-  type CrmEvent,
   crmEventResourceNames,
   crmTopicOf,
   parseCrmEvent,
   platformAsyncapiDocument,
+  type ReceivedCrmEvent,
 } from '@tessera/contracts';
 import { type Consumption, consume } from '@tessera/event-bus';
 import { createLogger } from '@tessera/http-kit';
@@ -12,7 +12,7 @@ import { type Broker, startBroker, until } from '@tessera/local-stack';
 interface SeenEvent {
   readonly key: string | null;
   readonly headers: Readonly<Record<string, string>>;
-  readonly event: CrmEvent;
+  readonly event: ReceivedCrmEvent;
 }
 
 /** CRM's events as they arrive at a broker, which rejects records that violate the AsyncAPI document. */

@@ -3,6 +3,7 @@ import {
   int,
   type JsonSchema,
   list,
+  matching,
   type Out,
   oneOf,
   openShape,
@@ -17,6 +18,7 @@ import {
   parseCloudEvent,
   refused,
 } from '../events/envelope.ts';
+import { openEnum } from '../events/open-enum.ts';
 import {
   type CrmEventResource,
   type CrmEventType,
@@ -39,7 +41,7 @@ export const CrmEventData = openShape({
   ),
   actor: described(
     openShape({
-      type: oneOf('user', 'service_account', 'client', 'bot', 'system'),
+      type: openEnum('user', 'service_account', 'client', 'bot', 'system'),
       user_id: optional(uuid()),
       client_id: optional(text(200)),
       impersonator_id: described(
@@ -56,11 +58,22 @@ export type CrmEventData = Out<typeof CrmEventData>;
 /** An event of CRM. */
 export type CrmEvent = CloudEvent<CrmEventType, CrmEventData>;
 
-const fieldOf = (resource: CrmEventResource) =>
-  eventField(crmEventTypesOf(resource) as readonly [CrmEventType, ...CrmEventType[]], CrmEventData);
+/** An event as a consumer gets it: its type may be one that a later release has added. */
+export type ReceivedCrmEvent = CloudEvent<string, CrmEventData>;
 
-const fields = new Map(
-  crmEventResourceNames.map((resource) => [crmTopicOf(resource), fieldOf(resource)]),
+const fieldOf = (resource: CrmEventResource) =>
+  eventField(
+    oneOf(...(crmEventTypesOf(resource) as readonly [CrmEventType, ...CrmEventType[]])),
+    CrmEventData,
+  );
+
+/** By topic. Event types that a later release has added are parsed, too: consumers must ignore what they do not know. */
+const parsedFields = new Map(
+  crmEventResourceNames.map((resource) => {
+    const topic = crmTopicOf(resource);
+    const type = new RegExp(`^${topic.replaceAll('.', '\\.')}\\.[a-z_]+$`);
+    return [topic, eventField(matching(type, `a type of ${topic}`, 200), CrmEventData)];
+  }),
 );
 
 /** JSON Schema of the events of a resource. */
@@ -73,10 +86,10 @@ export const crmEventKey = ({
 }: Pick<CrmEventData, 'tenant_id' | 'record_id'>): string => `${tenant_id}/${record_id}`;
 
 /** Parses the value of a record. The reason of a failure names the invalid fields and contains no values. */
-export const parseCrmEvent = (topic: string, value: string): Parsed<CrmEvent> => {
-  const field = fields.get(topic);
+export const parseCrmEvent = (topic: string, value: string): Parsed<ReceivedCrmEvent> => {
+  const field = parsedFields.get(topic);
   if (!field) return refused('The topic is not one of CRM.');
-  const parsed = parseCloudEvent<CrmEvent>(field, value);
+  const parsed = parseCloudEvent<ReceivedCrmEvent>(field, value);
   if (parsed.ok && parsed.event.subject !== crmEventKey(parsed.event.data)) {
     return refused('subject does not match the data');
   }

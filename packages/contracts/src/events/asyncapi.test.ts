@@ -76,6 +76,20 @@ describe("the AsyncAPI document of CRM's events", () => {
     }
   });
 
+  test('has events that consumers can parse if later releases add types and values of enums', () => {
+    const event: { data?: object } =
+      own().components.messages['crm.contacts']?.examples?.[0]?.payload ?? {};
+    const data = { ...event.data, actor: { type: 'agent' } };
+    const later = { ...event, type: 'crm.contacts.archived', data };
+    expect(parseCrmEvent('crm.contacts', JSON.stringify(later))).toMatchObject({
+      ok: true,
+      event: { type: 'crm.contacts.archived', data: { actor: { type: 'agent' } } },
+    });
+    for (const type of ['crm.contacts', 'crm.contacts.', 'crm.contactsx.archived']) {
+      expect(parseCrmEvent('crm.contacts', JSON.stringify({ ...later, type })).ok).toBe(false);
+    }
+  });
+
   test('refuses an event of another topic, and one whose subject is another record', () => {
     const event = own().components.messages['crm.contacts']?.examples?.[0]?.payload;
     const parsed = (topic: string, change: object) =>

@@ -176,6 +176,12 @@ describe('parseEvent', () => {
     expect(parseEvent(topic, text)).toEqual({ ok: false, reason });
   });
 
+  test('accepts a value that a later release has added to an enum', () => {
+    const data = { tenant_id: TENANT, status: 'archived' };
+    const event = identityEvent('identity.tenant.status_changed', data, context);
+    expect(parseEvent(event.type, JSON.stringify(event))).toEqual({ ok: true, event });
+  });
+
   test('refuses an unknown topic', () => {
     for (const unknown of ['identity.policy', 'toString', '__proto__', '']) {
       expect(parseEvent(unknown, JSON.stringify(policyUpdated)).ok).toBe(false);

@@ -1,4 +1,4 @@
-import type { Field, JsonSchema } from '@tessera/fields';
+import { type Field, type JsonSchema, oneOf } from '@tessera/fields';
 import { type CloudEvent, eventField, type Parsed, parseCloudEvent, refused } from './envelope.ts';
 import { type EventData, type EventType, eventTypes, kinds } from './kinds.ts';
 
@@ -9,7 +9,7 @@ export type IdentityEvent<T extends EventType = EventType> = {
 
 export type ParsedEvent = Parsed<IdentityEvent>;
 
-const fieldOf = (type: EventType): Field => eventField([type], kinds[type].data as Field);
+const fieldOf = (type: EventType): Field => eventField(oneOf(type), kinds[type].data as Field);
 
 const fields = new Map<string, Field>(eventTypes.map((type) => [type, fieldOf(type)]));
 

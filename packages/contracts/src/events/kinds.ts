@@ -6,13 +6,13 @@ import {
   list,
   nullable,
   type Out,
-  oneOf,
   openShape,
   optional,
   type Shape,
   text,
   uuid,
 } from '@tessera/fields';
+import { openEnum } from './open-enum.ts';
 
 /** A kind of event. Its name is also its topic. */
 interface Kind<F extends Fields> {
@@ -86,7 +86,7 @@ export const kinds = {
     summary: 'The status of a tenant has changed.',
     data: openShape({
       tenant_id: uuid(),
-      status: oneOf('provisioning', 'active', 'suspended', 'failed', 'deleting', 'gone'),
+      status: openEnum('provisioning', 'active', 'suspended', 'failed', 'deleting', 'gone'),
     }),
     keyField: tenantKey,
     key: ({ tenant_id }) => tenant_id,
