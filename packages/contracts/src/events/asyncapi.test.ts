@@ -77,8 +77,9 @@ describe("the AsyncAPI document of CRM's events", () => {
   });
 
   test('has events that consumers can parse if later releases add types and values of enums', () => {
-    const event: { data?: object } =
-      own().components.messages['crm.contacts']?.examples?.[0]?.payload ?? {};
+    const event = own().components.messages['crm.contacts']?.examples?.[0]?.payload as {
+      data?: object;
+    };
     const data = { ...event.data, actor: { type: 'agent' } };
     const later = { ...event, type: 'crm.contacts.archived', data };
     expect(parseCrmEvent('crm.contacts', JSON.stringify(later))).toMatchObject({
