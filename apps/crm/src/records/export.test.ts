@@ -1,4 +1,7 @@
+import { contact } from '../features/contacts/contacts.kind.ts';
+import { callerIn } from '../testing/records.ts';
 import { tenantForEachTest } from '../testing/tenant.ts';
+import { createRecords } from './records.ts';
 
 const { crm, tenant, caller, get, post, remove } = tenantForEachTest();
 
@@ -57,6 +60,30 @@ describe('The export of a list', () => {
     const listed = await get(`${path}?per_page=100&sort=${sort}`);
     expect(ids.slice(0, 100)).toEqual(listed.body.data.map(({ id }: { id: string }) => id));
     expect(ids).toHaveLength(1300);
+  });
+
+  test('is read in smaller batches if the tenant has declared many fields, whose values may be long', async () => {
+    const { id: tenantId } = tenant();
+    const { pool, database } = crm().context;
+    await pool.query(
+      `INSERT INTO tenant_crm.contacts (id, tenant_id, first_name)
+       SELECT gen_random_uuid(), $1, 'Ada' FROM generate_series(1, 120)`,
+      [tenantId],
+    );
+    const contacts = createRecords(contact, database);
+    const sizes = async (): Promise<number[]> => {
+      const read: number[] = [];
+      const batches = contacts.batches(callerIn(tenantId), {}, (run) => run());
+      for await (const batch of batches) read.push(batch.length);
+      return read;
+    };
+    expect(await sizes()).toEqual([120]);
+    await pool.query(
+      `INSERT INTO tenant_crm.custom_fields (id, tenant_id, key, label, type)
+       SELECT gen_random_uuid(), $1, 'field_' || n, 'Field', 'text' FROM generate_series(1, 100) AS n`,
+      [tenantId],
+    );
+    expect(await sizes()).toEqual([50, 50, 20]);
   });
 
   test('cannot be sorted by what the list cannot be sorted by', async () => {

@@ -2,6 +2,7 @@ import { readInBatches } from '@tessera/http-kit';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { Caller } from '../http.ts';
 import { createChanges } from './changes.ts';
+import { exportBatchSize } from './export-batches.ts';
 import { byId, exportOrder, positionOf } from './export-order.ts';
 import { columnSql } from './filters.ts';
 import { type RecordChange, readHistory } from './history.ts';
@@ -126,10 +127,6 @@ export type RecordsOf<K> = Records<TypesOf<K>>;
 /** Runs a read when the process has capacity for it; see `Exports.read`. */
 export type LimitedRead = <R>(read: () => Promise<R>) => Promise<R>;
 
-/** How many rows an export reads per batch, and how many if their texts are long. */
-const BATCH = 500;
-const BATCH_OF_LONG = 50;
-
 /** Whether the caller has the permissions to restore records of a kind; services have all of them. */
 const mayRestore = ({ permissions }: Kind, caller: TenantCaller & Partial<Caller>): boolean =>
   [permissions?.delete ?? []].flat().every((permission) => caller.can?.(permission));
@@ -146,8 +143,7 @@ export const createRecords = <T extends KindTypes>(
   const present = presenter<Row, Answer>(kind);
   const presentItem = presenter<Row, Item>({ ...kind, answer: kind.item });
 
-  const { table, tenantFields, omittedFromLists, searchedColumns } = kind;
-  const batch = omittedFromLists.length > 0 ? BATCH_OF_LONG : BATCH;
+  const { table, tenantFields, searchedColumns } = kind;
 
   const shownAs = async <A extends Answer | Item>(
     { tenantId }: T['caller'],
@@ -241,7 +237,8 @@ export const createRecords = <T extends KindTypes>(
             repository.batch(db, scope, { conditions, search, order, after, limit }),
           );
         };
-        for await (const rows of readInBatches(batch, read)) {
+        const size = await exportBatchSize(kind, db);
+        for await (const rows of readInBatches(size, read)) {
           yield await shownAs(caller, rows, present);
         }
       },
