@@ -17,6 +17,7 @@ import type { RouteEntry } from '@tessera/http-kit';
 import type { Database } from '../database.ts';
 import { type Caller, Problem, record, renderError } from '../http.ts';
 import { authorizeOperations, type BatchOutcome, runBatch } from './batch.ts';
+import { limitedAnswers } from './batch-answers.ts';
 import type { Kind, KindTypes } from './kind.ts';
 import type { Records } from './records.ts';
 import { createFrame, declare } from './route-frame.ts';
@@ -57,7 +58,10 @@ const BatchInput = named(
 
 const resultOf = (answer: Field) =>
   shape({
-    status: described(int(200, 499), 'The status that the operation alone would have'),
+    status: described(
+      int(200, 499),
+      'The status that the operation alone would have, or 413: its record does not fit into the response',
+    ),
     version: optional(version),
     data: optional(answer),
     error: optional(Problem),
@@ -100,11 +104,12 @@ export const batchRoute = <T extends KindTypes>(
       ...changeProblems,
       404: 'A record of an atomic batch does not exist',
       409: 'An operation of an atomic batch conflicts with the state of its record',
+      413: 'The body is too large, or the records of an atomic batch are: send fewer operations at a time',
     },
     handler: async ({ caller, body, reply }) => {
       const { atomic: isAtomic, operations } = body;
       const outcomes = await database.transaction(caller.tenantId, (db) =>
-        runBatch(db, caller, operations, { kind, records, isAtomic }),
+        runBatch(db, caller, operations, { kind, records: limitedAnswers(records), isAtomic }),
       );
       return reply(200, { data: { results: outcomes.map(present) } } as never);
     },
