@@ -17,6 +17,9 @@ export interface TagReplacement {
   readonly name: string | undefined;
 }
 
+/** Where the previous batch of an export ended. */
+type TagPosition = Pick<TagPayload, 'name' | 'count'>;
+
 /** The counts of each tag; triggers maintain them, so that no record is read. */
 const counts = (db: TenantDb, tables: readonly TaggedTable[]): Prisma.Sql => {
   const each = tables.map(
@@ -30,14 +33,35 @@ const counts = (db: TenantDb, tables: readonly TaggedTable[]): Prisma.Sql => {
   GROUP BY tag HAVING sum(count) > 0`;
 };
 
-const byName = sql`tenant_crm.search_key(name) COLLATE "C", name COLLATE "C"`;
-const byNameDescending = sql`tenant_crm.search_key(name) COLLATE "C" DESC, name COLLATE "C" DESC`;
+/** What tags are compared by, as SQL of the name and the number of a tag. */
+type Keys = (name: Prisma.Sql, count: Prisma.Sql) => readonly Prisma.Sql[];
 
-const orders: Readonly<Record<TagQuery['sort'], Prisma.Sql>> = {
+const byName: Keys = (name) => [
+  sql`tenant_crm.search_key(${name}) COLLATE "C"`,
+  sql`${name} COLLATE "C"`,
+];
+
+const keys: Readonly<Record<TagQuery['sort'], Keys>> = {
   name: byName,
-  '-name': byNameDescending,
-  count: sql`count, ${byName}`,
-  '-count': sql`count DESC, ${byName}`,
+  '-name': byName,
+  count: (name, count) => [count, ...byName(name, count)],
+  // Names always ascend.
+  '-count': (name, count) => [sql`-${count}`, ...byName(name, count)],
+};
+
+const keysOfRow = (sort: TagQuery['sort']): readonly Prisma.Sql[] =>
+  keys[sort](sql`name`, sql`count`);
+
+const ordered = (sort: TagQuery['sort']): Prisma.Sql => {
+  const direction = sort === '-name' ? sql`DESC` : sql`ASC`;
+  return sql`ORDER BY ${join(keysOfRow(sort).map((key) => sql`${key} ${direction}`))}`;
+};
+
+/** The condition for the tags that follow another one. */
+const following = (sort: TagQuery['sort'], { name, count }: TagPosition): Prisma.Sql => {
+  const beyond = sort === '-name' ? sql`<` : sql`>`;
+  const last = keys[sort](sql`${name}::text`, sql`${count}::bigint`);
+  return sql`(${join([...keysOfRow(sort)])}) ${beyond} (${join([...last])})`;
 };
 
 /** The condition of a search in names. */
@@ -58,7 +82,7 @@ export const listTags = async <T extends TaggedTable>(
     WITH found AS (SELECT * FROM (${counts(db, tables)}) AS counted WHERE ${foundBy(search)}),
       counted AS (SELECT count(*)::int AS total FROM found)
     SELECT total, page.* FROM counted LEFT JOIN LATERAL (
-      SELECT * FROM found ORDER BY ${orders[sort]} LIMIT ${perPage}
+      SELECT * FROM found ${ordered(sort)} LIMIT ${perPage}
       OFFSET least(${offsetOf(page, perPage)}::bigint, greatest(total - 1, 0) / ${perPage} * ${perPage})
     ) AS page ON TRUE`);
   const total = rows[0]?.total ?? 0;
@@ -68,14 +92,18 @@ export const listTags = async <T extends TaggedTable>(
   return exactly({ perPage }, { rows: tags, page: pageWithin({ page, perPage }, total), total });
 };
 
-/** All tags that a search finds: each tag is counted for one page as well. */
-export const allTags = <T extends TaggedTable>(
+/** The tags that a search finds, in order after `after`: each tag is counted for one page as well. */
+export const nextTags = <T extends TaggedTable>(
   db: TenantDb,
   tables: readonly T[],
   { sort, search = '' }: Pick<TagQuery, 'sort' | 'search'>,
-): Promise<readonly TagPayload<T>[]> =>
-  db.read<TagPayload<T>>(sql`
-    SELECT * FROM (${counts(db, tables)}) AS counted WHERE ${foundBy(search)} ORDER BY ${orders[sort]}`);
+  { after, limit }: { readonly after: TagPosition | undefined; readonly limit: number },
+): Promise<readonly TagPayload<T>[]> => {
+  const rest = after ? sql`AND ${following(sort, after)}` : empty;
+  return db.read<TagPayload<T>>(sql`
+    SELECT * FROM (${counts(db, tables)}) AS counted WHERE ${foundBy(search)} ${rest}
+    ${ordered(sort)} LIMIT ${limit}`);
+};
 
 /** The number of live records with a tag. */
 export const countTagged = async (

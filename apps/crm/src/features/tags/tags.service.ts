@@ -1,4 +1,4 @@
-import { notFound } from '@tessera/http-kit';
+import { notFound, readInBatches } from '@tessera/http-kit';
 import type { Database, TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
@@ -7,10 +7,10 @@ import type { Cause } from '../../records/record-changes.ts';
 import type { LimitedRead } from '../../records/records.ts';
 import type { contactTags, contentTags, TagFamily, TaggedTable } from './tag-families.ts';
 import {
-  allTags,
   countTagged,
   findTagged,
   listTags,
+  nextTags,
   replaceTag,
   type TagReplacement,
 } from './tags.repository.ts';
@@ -18,6 +18,8 @@ import type { TagChangePayload, TagPayload, TagQuery } from './tags.schema.ts';
 
 /** How many records a transaction changes. */
 const BATCH = 500;
+/** How many tags an export reads at a time. Tags are short, and all of them are counted for each batch. */
+const BATCH_OF_TAGS = 2000;
 
 export interface TagOptions {
   /** How long a request goes on starting transactions. Default: 20 seconds. */
@@ -76,7 +78,10 @@ export const createTags = <T extends TaggedTable>(
     list: ({ tenantId }, query) => listTags(database.forTenant(tenantId), tables, query),
 
     async *batches({ tenantId }, query, limited) {
-      yield await limited(() => allTags(database.forTenant(tenantId), tables, query));
+      const db = database.forTenant(tenantId);
+      yield* readInBatches<TagPayload<T>>(BATCH_OF_TAGS, (after, limit) =>
+        limited(() => nextTags(db, tables, query, { after, limit })),
+      );
     },
 
     async replace(caller, tag, name) {

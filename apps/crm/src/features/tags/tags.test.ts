@@ -3,7 +3,7 @@ import { tenantForEachTest } from '../../testing/tenant.ts';
 import { contactTags } from './tag-families.ts';
 import { createTags } from './tags.service.ts';
 
-const { crm, caller, get, post, put, remove } = tenantForEachTest();
+const { crm, tenant, caller, get, post, put, remove } = tenantForEachTest();
 const path = '/api/crm/tags';
 
 const contact = async (...tags: string[]): Promise<string> =>
@@ -72,6 +72,40 @@ describe('The list of tags', () => {
     await put(`${path}/export`, { name: 'import' }).expect(200);
     expect(await counted('search=port')).toEqual(['import 0+1']);
   });
+
+  test.each(['name', '-name', 'count', '-count'])(
+    'is exported in batches that have each tag once, sorted by %s',
+    async (sort) => {
+      const { id: tenantId } = tenant();
+      const { pool, database } = crm().context;
+      // Many tags have the same number, and pairs differ only in case, also at the ends of batches.
+      await pool.query(
+        `INSERT INTO tenant_crm.tag_counts (tenant_id, table_name, tag, count)
+         SELECT $1, CASE WHEN n % 2 = 0 THEN 'contacts' ELSE 'companies' END,
+           CASE WHEN n % 4 < 2 THEN 'tag ' ELSE 'TAG ' END || n / 8, n % 3 + 1
+         FROM generate_series(1, 8399) AS n`,
+        [tenantId],
+      );
+      const tags = createTags(database, contactTags);
+      const batches: string[][] = [];
+      const query = { sort: sort as 'name' };
+      for await (const batch of tags.batches(callerIn(tenantId), query, (read) => read())) {
+        batches.push(batch.map(({ name }) => name));
+      }
+      expect(batches.map(({ length }) => length)).toEqual([2000, 100]);
+      const listed: string[] = [];
+      for (let page = 1; page <= 21; page += 1) {
+        const { rows } = await tags.list(callerIn(tenantId), {
+          sort: query.sort,
+          page,
+          per_page: 100,
+        });
+        listed.push(...rows.map(({ name }) => name));
+      }
+      expect(batches.flat()).toEqual(listed);
+      expect(new Set(listed).size).toBe(2100);
+    },
+  );
 
   test('needs the permission to list contacts and that to list companies', async () => {
     for (const lacking of ['contacts.list', 'companies.list']) {
