@@ -66,6 +66,20 @@ describe('A board', () => {
     expect(column?.tasks).toHaveLength(11);
     expect(column?.meta).toMatchObject({ total: 10_000, total_is_minimum: true });
     expect(column?.links.next).toBeNull();
+    // Beyond the end, the last page and the exact total.
+    const [last] = await columns(id, '&column=todo&page=1000000000&per_page=100');
+    expect(last?.tasks).toHaveLength(11);
+    expect(last?.meta).toEqual({
+      current_page: 101,
+      last_page: 101,
+      per_page: 100,
+      total: 10_011,
+    });
+    const [further] = await columns(id, '&column=todo&page=1001&per_page=10');
+    expect(further?.tasks).toHaveLength(10);
+    const [deep] = await columns(id, '&column=todo&page=1002&per_page=10');
+    expect(deep?.tasks).toHaveLength(1);
+    expect(deep?.meta).toMatchObject({ total: 10_000, total_is_minimum: true });
   });
 
   test('requires an existing project', async () => {

@@ -2,7 +2,7 @@ import { lastPage, notFound } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
-import type { Page } from '../../records/listing.ts';
+import { offsetOf, type Page } from '../../records/listing.ts';
 import { columnsOf, presenter } from '../../records/row.ts';
 import { type TenantSource, visibleOf } from '../../records/scope.ts';
 import { project } from '../projects/projects.kind.ts';
@@ -28,7 +28,7 @@ export interface BoardColumn extends Page<TaskTypes['answer']> {
 /** Reads the board of a project; throws 404 if the caller cannot see the project. */
 export type ReadBoard = (caller: Caller, query: BoardQuery) => Promise<BoardColumn[]>;
 
-/** How many tasks of a column are counted (decision C18). */
+/** How many tasks of a column are counted (decision C18), unless a page beyond as many is requested. */
 const COUNTED = 10_000;
 
 const columns = raw([...columnsOf(task).keys()].join(', '));
@@ -60,19 +60,20 @@ const readRows = (
   const tasks = sql`FROM ${raw(db.readSchema)}.tasks
     WHERE tenant_id = ${db.tenantId}::uuid AND project_id = ${projectId}::uuid
       AND status = board.column_name AND deleted_at IS NULL`;
-  const offset = sql`${(page - 1) * perPage}::bigint`;
+  const offset = offsetOf(page, perPage);
+  // So far from the start, the page is read only if the column has it.
+  const most = offset > COUNTED ? null : COUNTED + 1;
   return db.read<Row>(
     sql`
     SELECT EXISTS (${selectVisible(db, caller, [projectId])}) AS is_visible,
       board.column_name, counted.total, task.*
     FROM unnest(${asked}::text[]) WITH ORDINALITY AS board (column_name, place)
     CROSS JOIN LATERAL (
-      SELECT count(*)::int AS total FROM (SELECT ${tasks} LIMIT ${COUNTED + 1}) AS first_tasks
+      SELECT count(*)::int AS total FROM (SELECT ${tasks} LIMIT ${most}::bigint) AS first_tasks
     ) AS counted
     LEFT JOIN LATERAL (
       SELECT ${columns} ${tasks} ORDER BY rank LIMIT ${perPage + 1} OFFSET
-        CASE WHEN counted.total > ${COUNTED} THEN ${offset}
-          ELSE least(${offset}, greatest(counted.total - 1, 0) / ${perPage} * ${perPage}) END
+        least(${offset}::bigint, greatest(counted.total - 1, 0) / ${perPage} * ${perPage})
     ) AS task ON true
     ORDER BY board.place, task.rank`,
     { planOnce: true },
@@ -91,13 +92,14 @@ export const createBoard =
       const inColumn = rows.filter(({ column_name }) => column_name === status);
       const counted = inColumn[0]?.total ?? 0;
       const tasks = inColumn.filter(isTask);
-      const totalIsMinimum = counted > COUNTED;
+      const shown = Math.min(page, lastPage(counted, perPage));
+      const totalIsMinimum = counted > COUNTED && shown === page;
       return {
         status,
         rows: tasks.slice(0, perPage).map(present),
-        page: totalIsMinimum ? page : Math.min(page, lastPage(counted, perPage)),
+        page: shown,
         perPage,
-        total: Math.min(counted, COUNTED),
+        total: totalIsMinimum ? COUNTED : counted,
         totalIsMinimum,
         more: tasks.length > perPage,
       };

@@ -16,7 +16,7 @@ import {
 } from './entry-sources.ts';
 import type { EntryType, TimelineEntryPayload } from './timelines.schema.ts';
 
-const { sql, raw, join } = Prisma;
+const { sql, raw, join, empty } = Prisma;
 
 /** What a timeline shows, and which page of it. */
 export interface TimelineRequest {
@@ -27,7 +27,10 @@ export interface TimelineRequest {
   readonly perPage: number;
 }
 
-/** How many entries of each type are counted; beyond, the total is a minimum (decision C18). */
+/**
+ * How many entries of each type are counted, unless a page beyond as many is requested; beyond, the total is a minimum
+ * (decision C18).
+ */
 const COUNTED = 10_000;
 
 const kinds = {
@@ -57,10 +60,11 @@ const readRows = (
 ): Promise<Row[]> => {
   const parts = sources.map((source) => ({ ...source, ...source.within({ db, of, caller }) }));
   const wanted = raw(`${perPage + 1}`);
-  const offset = sql`${offsetOf(page, perPage)}::bigint`;
+  const offset = offsetOf(page, perPage);
+  // So far from the start, entries are read only as far as the timeline has them.
+  const most = offset > COUNTED ? empty : raw(`LIMIT ${COUNTED + 1}`);
   const sizes = parts.map(
-    ({ from }) =>
-      sql`SELECT count(*) AS size FROM (SELECT FROM ${from} LIMIT ${raw(`${COUNTED + 1}`)}) AS first`,
+    ({ from }) => sql`SELECT count(*) AS size FROM (SELECT FROM ${from} ${most}) AS first`,
   );
   const newest = parts.map(
     ({ type, columns, from, order }) => sql`(
@@ -78,8 +82,8 @@ const readRows = (
       SELECT sum(size)::int AS total, max(size)::int AS most
       FROM (${join(sizes, ' UNION ALL ')}) AS sizes
     ), located AS MATERIALIZED (
-      SELECT total, most, CASE WHEN most > ${COUNTED} THEN ${offset}
-        ELSE least(${offset}, greatest(total - 1, 0) / ${perPage} * ${perPage}) END AS before
+      SELECT total, most,
+        least(${offset}::bigint, greatest(total - 1, 0) / ${perPage} * ${perPage}) AS before
       FROM counted
     ), entry AS MATERIALIZED (
       SELECT * FROM (${join(newest, ' UNION ALL ')}) AS newest
@@ -120,7 +124,8 @@ export const readTimeline = async (
   const found = await readRows({ db, of, caller }, sources, { page: asked, perPage });
   const [{ is_visible: isVisible, total, most } = { is_visible: false, total: 0, most: 0 }] = found;
   if (!isVisible) return undefined;
-  const totalIsMinimum = most > COUNTED;
+  const page = Math.min(asked, lastPage(total, perPage));
+  const totalIsMinimum = most > COUNTED && page === asked;
   const entries = found.flatMap((row): TimelineEntryPayload[] => {
     const { type, at } = row;
     if (type === null) return [];
@@ -128,7 +133,7 @@ export const readTimeline = async (
   });
   return {
     rows: await withDeclared(db, of, entries.slice(0, perPage)),
-    page: totalIsMinimum ? asked : Math.min(asked, lastPage(total, perPage)),
+    page,
     perPage,
     total: totalIsMinimum ? COUNTED : total,
     totalIsMinimum,

@@ -2,7 +2,7 @@ import { callerIn, openDatabase } from '../../testing/records.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 import { createTimelines } from './timelines.service.ts';
 
-const { caller, get, post, put, remove } = tenantForEachTest();
+const { crm, tenant, caller, get, post, put, remove } = tenantForEachTest();
 
 const idOf = async (collection: string, body: object): Promise<string> =>
   (await post(`/api/crm/${collection}`, body).expect(201)).body.data.id;
@@ -123,4 +123,24 @@ test('The pages of a long timeline contain each entry once', async () => {
   expect(times).toEqual([...times].sort((a, b) => b - a));
   expect((await timelines.read(own, of, { page: 99, per_page: 100 })).page).toBe(10);
   await close();
+});
+
+test('A page beyond the end of more than 10,000 entries is the last one, with the exact total', async () => {
+  const { id: tenantId } = tenant();
+  const contact_id = await idOf('contacts', { first_name: 'Ada' });
+  await crm().context.pool.query(
+    `INSERT INTO tenant_crm.communication_logs (id, tenant_id, kind, contact_id, happened_at)
+     SELECT gen_random_uuid(), $2, 'note', $1, timestamptz '2026-01-01' + n * interval '1 minute'
+     FROM generate_series(1, 10003) AS n`,
+    [contact_id, tenantId],
+  );
+  const read = async (page: number) =>
+    (await get(`/api/crm/contacts/${contact_id}/timeline?per_page=100&page=${page}`)).body;
+  // The logs, and the creation of the contact.
+  const last = await read(1_000_000_000);
+  expect(last.data).toHaveLength(4);
+  expect(last.meta).toEqual({ current_page: 101, last_page: 101, per_page: 100, total: 10_004 });
+  const asked = await read(101);
+  expect(asked.data).toEqual(last.data);
+  expect(asked.meta).toMatchObject({ total: 10_000, total_is_minimum: true });
 });
