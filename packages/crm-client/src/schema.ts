@@ -8451,6 +8451,20 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
+        /** @description The body is too large, or the records of an atomic batch are: send fewer operations at a time */
+        PayloadTooLarge2: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The input is invalid; `errors` names every invalid field */
         UnprocessableEntity3: {
             headers: {
@@ -8813,7 +8827,7 @@ export interface components {
             };
         };
         /** @description The file is larger than the limit, or than what the quota has left */
-        PayloadTooLarge2: {
+        PayloadTooLarge3: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -8981,6 +8995,20 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller may no longer see what an earlier request with the `Idempotency-Key` created */
+        NotFound3: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 [name: string]: unknown;
             };
             content: {
@@ -9405,7 +9433,7 @@ export interface components {
             };
         };
         /** @description The upload does not exist, or belongs to somebody else */
-        NotFound3: {
+        NotFound4: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9436,7 +9464,7 @@ export interface components {
             };
         };
         /** @description The file is larger than the limit, or than what the quota has left */
-        PayloadTooLarge3: {
+        PayloadTooLarge4: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9558,7 +9586,7 @@ export interface components {
             };
         };
         /** @description The file is larger than announced, than the limit or than what the quota has left */
-        PayloadTooLarge4: {
+        PayloadTooLarge5: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9633,7 +9661,7 @@ export interface components {
             };
         };
         /** @description The body is too large */
-        PayloadTooLarge5: {
+        PayloadTooLarge6: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10140,7 +10168,7 @@ export interface components {
             };
         };
         /** @description There is no such published record, or the tenant has no public site */
-        NotFound4: {
+        NotFound5: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10169,7 +10197,7 @@ export interface components {
             };
         };
         /** @description The preview does not exist, has expired, or its creator lost access */
-        NotFound5: {
+        NotFound6: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -11120,7 +11148,7 @@ export interface operations {
                     "application/json": {
                         data: {
                             results: {
-                                /** @description The status that the operation alone would have */
+                                /** @description The status that the operation alone would have, or 413: its record does not fit into the response */
                                 status: number;
                                 version?: number;
                                 data?: components["schemas"]["Contact"];
@@ -11136,7 +11164,7 @@ export interface operations {
             404: components["responses"]["NotFound2"];
             409: components["responses"]["Conflict2"];
             412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
+            413: components["responses"]["PayloadTooLarge2"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity3"];
             429: components["responses"]["TooManyRequests"];
@@ -11984,7 +12012,7 @@ export interface operations {
                     "application/json": {
                         data: {
                             results: {
-                                /** @description The status that the operation alone would have */
+                                /** @description The status that the operation alone would have, or 413: its record does not fit into the response */
                                 status: number;
                                 version?: number;
                                 data?: components["schemas"]["Company"];
@@ -12000,7 +12028,7 @@ export interface operations {
             404: components["responses"]["NotFound2"];
             409: components["responses"]["Conflict2"];
             412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
+            413: components["responses"]["PayloadTooLarge2"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity3"];
             429: components["responses"]["TooManyRequests"];
@@ -14423,7 +14451,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge2"];
+            413: components["responses"]["PayloadTooLarge3"];
             415: components["responses"]["UnsupportedMediaType2"];
             422: components["responses"]["UnprocessableEntity10"];
             429: components["responses"]["TooManyRequests"];
@@ -15868,7 +15896,7 @@ export interface operations {
             403: components["responses"]["Forbidden4"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
-            413: components["responses"]["PayloadTooLarge2"];
+            413: components["responses"]["PayloadTooLarge3"];
             415: components["responses"]["UnsupportedMediaType2"];
             422: components["responses"]["UnprocessableEntity10"];
             429: components["responses"]["TooManyRequests"];
@@ -16193,6 +16221,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            404: components["responses"]["NotFound3"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -17078,6 +17107,7 @@ export interface operations {
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden24"];
+            404: components["responses"]["NotFound3"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -18174,6 +18204,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            404: components["responses"]["NotFound3"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -18920,6 +18951,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            404: components["responses"]["NotFound3"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -19194,7 +19226,7 @@ export interface operations {
                     "application/json": {
                         data: {
                             results: {
-                                /** @description The status that the operation alone would have */
+                                /** @description The status that the operation alone would have, or 413: its record does not fit into the response */
                                 status: number;
                                 version?: number;
                                 data?: components["schemas"]["Task"];
@@ -19210,7 +19242,7 @@ export interface operations {
             404: components["responses"]["NotFound2"];
             409: components["responses"]["Conflict2"];
             412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge"];
+            413: components["responses"]["PayloadTooLarge2"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity3"];
             429: components["responses"]["TooManyRequests"];
@@ -19664,7 +19696,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge2"];
+            413: components["responses"]["PayloadTooLarge3"];
             415: components["responses"]["UnsupportedMediaType2"];
             422: components["responses"]["UnprocessableEntity10"];
             429: components["responses"]["TooManyRequests"];
@@ -20227,7 +20259,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge2"];
+            413: components["responses"]["PayloadTooLarge3"];
             /** @description The body is not JSON */
             415: {
                 headers: {
@@ -20355,7 +20387,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["PayloadTooLarge2"];
+            413: components["responses"]["PayloadTooLarge3"];
             415: components["responses"]["UnsupportedMediaType2"];
             422: components["responses"]["UnprocessableEntity10"];
             429: components["responses"]["TooManyRequests"];
@@ -20845,9 +20877,9 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            404: components["responses"]["NotFound3"];
+            404: components["responses"]["NotFound4"];
             412: components["responses"]["PreconditionFailed3"];
-            413: components["responses"]["PayloadTooLarge3"];
+            413: components["responses"]["PayloadTooLarge4"];
             415: components["responses"]["UnsupportedMediaType3"];
             422: components["responses"]["UnprocessableEntity12"];
             429: components["responses"]["TooManyRequests3"];
@@ -20939,10 +20971,10 @@ export interface operations {
             400: components["responses"]["BadRequest4"];
             401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden38"];
-            404: components["responses"]["NotFound3"];
+            404: components["responses"]["NotFound4"];
             409: components["responses"]["Conflict13"];
             412: components["responses"]["PreconditionFailed3"];
-            413: components["responses"]["PayloadTooLarge5"];
+            413: components["responses"]["PayloadTooLarge6"];
             415: components["responses"]["UnsupportedMediaType3"];
             422: components["responses"]["UnprocessableEntity12"];
             429: components["responses"]["TooManyRequests3"];
@@ -20989,7 +21021,7 @@ export interface operations {
             400: components["responses"]["BadRequest4"];
             401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden38"];
-            404: components["responses"]["NotFound3"];
+            404: components["responses"]["NotFound4"];
             410: components["responses"]["Gone"];
             412: components["responses"]["PreconditionFailed3"];
             422: components["responses"]["UnprocessableEntity12"];
@@ -21044,12 +21076,12 @@ export interface operations {
             400: components["responses"]["BadRequest5"];
             401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden38"];
-            404: components["responses"]["NotFound3"];
+            404: components["responses"]["NotFound4"];
             408: components["responses"]["RequestTimeout2"];
             409: components["responses"]["Conflict12"];
             410: components["responses"]["Gone"];
             412: components["responses"]["PreconditionFailed3"];
-            413: components["responses"]["PayloadTooLarge4"];
+            413: components["responses"]["PayloadTooLarge5"];
             415: components["responses"]["UnsupportedMediaType4"];
             422: components["responses"]["UnprocessableEntity13"];
             423: components["responses"]["Locked"];
@@ -21112,9 +21144,9 @@ export interface operations {
             400: components["responses"]["BadRequest4"];
             401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden39"];
-            404: components["responses"]["NotFound3"];
+            404: components["responses"]["NotFound4"];
             412: components["responses"]["PreconditionFailed3"];
-            413: components["responses"]["PayloadTooLarge3"];
+            413: components["responses"]["PayloadTooLarge4"];
             415: components["responses"]["UnsupportedMediaType3"];
             422: components["responses"]["UnprocessableEntity12"];
             429: components["responses"]["TooManyRequests3"];
@@ -21157,10 +21189,10 @@ export interface operations {
             400: components["responses"]["BadRequest4"];
             401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden39"];
-            404: components["responses"]["NotFound3"];
+            404: components["responses"]["NotFound4"];
             409: components["responses"]["Conflict13"];
             412: components["responses"]["PreconditionFailed3"];
-            413: components["responses"]["PayloadTooLarge5"];
+            413: components["responses"]["PayloadTooLarge6"];
             415: components["responses"]["UnsupportedMediaType3"];
             422: components["responses"]["UnprocessableEntity12"];
             429: components["responses"]["TooManyRequests3"];
@@ -21208,7 +21240,7 @@ export interface operations {
             400: components["responses"]["BadRequest4"];
             401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden39"];
-            404: components["responses"]["NotFound3"];
+            404: components["responses"]["NotFound4"];
             410: components["responses"]["Gone"];
             412: components["responses"]["PreconditionFailed3"];
             422: components["responses"]["UnprocessableEntity12"];
@@ -21264,12 +21296,12 @@ export interface operations {
             400: components["responses"]["BadRequest5"];
             401: components["responses"]["Unauthorized3"];
             403: components["responses"]["Forbidden39"];
-            404: components["responses"]["NotFound3"];
+            404: components["responses"]["NotFound4"];
             408: components["responses"]["RequestTimeout2"];
             409: components["responses"]["Conflict12"];
             410: components["responses"]["Gone"];
             412: components["responses"]["PreconditionFailed3"];
-            413: components["responses"]["PayloadTooLarge4"];
+            413: components["responses"]["PayloadTooLarge5"];
             415: components["responses"]["UnsupportedMediaType4"];
             422: components["responses"]["UnprocessableEntity13"];
             423: components["responses"]["Locked"];
@@ -21728,6 +21760,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            404: components["responses"]["NotFound3"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -27903,7 +27936,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound4"];
+            404: components["responses"]["NotFound5"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -27971,7 +28004,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound4"];
+            404: components["responses"]["NotFound5"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -28045,7 +28078,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound4"];
+            404: components["responses"]["NotFound5"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -28148,7 +28181,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound4"];
+            404: components["responses"]["NotFound5"];
             412: components["responses"]["PreconditionFailed2"];
             416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
@@ -28218,7 +28251,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound4"];
+            404: components["responses"]["NotFound5"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -28292,7 +28325,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound4"];
+            404: components["responses"]["NotFound5"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -28395,7 +28428,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound4"];
+            404: components["responses"]["NotFound5"];
             412: components["responses"]["PreconditionFailed2"];
             416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
@@ -28465,7 +28498,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound4"];
+            404: components["responses"]["NotFound5"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -28539,7 +28572,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound4"];
+            404: components["responses"]["NotFound5"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -28642,7 +28675,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound4"];
+            404: components["responses"]["NotFound5"];
             412: components["responses"]["PreconditionFailed2"];
             416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
@@ -28701,7 +28734,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound4"];
+            404: components["responses"]["NotFound5"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -28758,7 +28791,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound4"];
+            404: components["responses"]["NotFound5"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -28815,7 +28848,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound4"];
+            404: components["responses"]["NotFound5"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -28869,7 +28902,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound4"];
+            404: components["responses"]["NotFound5"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -28925,7 +28958,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound4"];
+            404: components["responses"]["NotFound5"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -28964,7 +28997,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest6"];
-            404: components["responses"]["NotFound5"];
+            404: components["responses"]["NotFound6"];
             422: components["responses"]["UnprocessableEntity15"];
             429: components["responses"]["TooManyRequests4"];
             500: components["responses"]["InternalServerError3"];
@@ -29053,7 +29086,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest6"];
-            404: components["responses"]["NotFound5"];
+            404: components["responses"]["NotFound6"];
             /** @description The file has changed */
             412: {
                 headers: {
@@ -30603,6 +30636,7 @@ export interface operations {
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized4"];
             403: components["responses"]["Forbidden4"];
+            404: components["responses"]["NotFound3"];
             409: components["responses"]["Conflict10"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -30890,6 +30924,7 @@ export interface operations {
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized4"];
             403: components["responses"]["Forbidden4"];
+            404: components["responses"]["NotFound3"];
             409: components["responses"]["Conflict10"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];

@@ -48,7 +48,7 @@ interface KeyedExchange {
   readonly res: Response;
   readonly request: KeyedRequest;
   /** Throws if the caller may no longer see the body of the stored response. */
-  readonly authorizeReplay: (response: unknown) => void;
+  readonly authorizeReplay: (response: unknown) => Promise<void>;
 }
 
 /** Runs a handler once for each key: `collect` returns its response instead of sending it. */
@@ -61,7 +61,7 @@ const answerOnce = async (
   const { response, isReplayed } = await idempotency.once(res.locals.caller, request, collect);
   if (isReplayed) {
     await discard();
-    authorizeReplay(response.body);
+    await authorizeReplay(response.body);
     res.set(REPLAYED, 'true');
   }
   sendJson(res, response);
@@ -121,8 +121,8 @@ export const handlerStep = (
       work: () => unknown,
       discard?: () => Promise<void>,
     ): Promise<void> => {
-      const authorizeReplay = (response: unknown): void =>
-        route.authorizeReplay?.({ caller, body, response } as never);
+      const authorizeReplay = async (response: unknown): Promise<void> =>
+        route.authorizeReplay?.({ params, caller, body, response } as never);
       const exchange = { res, request: { key: key as string, fingerprint }, authorizeReplay };
       const kept = idempotency as Idempotency<unknown>;
       await answerOnce(kept, exchange, () => collect(work), discard);

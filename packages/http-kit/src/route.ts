@@ -97,7 +97,8 @@ type Validated<F> = F extends Field
       : undefined;
 
 /** A response that is about to be sent again, and the request that repeats its `Idempotency-Key`. */
-export interface ReplayInput<Caller, B> {
+export interface ReplayInput<Caller, PA, B> {
+  readonly params: Validated<PA>;
   readonly caller: Caller;
   readonly body: Validated<B>;
   /** The JSON body of the response. */
@@ -183,9 +184,9 @@ export interface Route<
   ): Promise<Reply> | Reply;
   /**
    * Throws if the caller may no longer see a stored response. For routes whose handler checks permissions, because
-   * they depend on the body: a repeated request does not run the handler.
+   * they depend on the body or on the record: a repeated request does not run the handler.
    */
-  authorizeReplay?(input: ReplayInput<Caller, B>): void;
+  authorizeReplay?(input: ReplayInput<Caller, PA, B>): Promise<void> | void;
   /**
    * Does what takes too long for a transaction, or throws to refuse the body. It runs before the handler, which may yet find
    * that the record does not exist or does not change, and before the transaction of an `Idempotency-Key`, unless that has
@@ -203,7 +204,7 @@ export interface RouteEntry extends Declared<string | readonly string[], Respons
   /** Media types of the body. Default: JSON. */
   readonly bodyTypes?: readonly string[];
   handler?(input: never): Promise<Reply> | Reply;
-  authorizeReplay?(input: never): void;
+  authorizeReplay?(input: never): Promise<void> | void;
   prepare?(body: never): Promise<void>;
   /** Handler of another framework, which does its own parsing and validation. */
   readonly forward?: RequestHandler;

@@ -18,6 +18,7 @@ import type { Database } from '../database.ts';
 import { type Caller, Problem, record, renderError } from '../http.ts';
 import { authorizeOperations, type BatchOutcome, runBatch } from './batch.ts';
 import { limitedAnswers } from './batch-answers.ts';
+import { keysOf } from './change-routes.ts';
 import type { Kind, KindTypes } from './kind.ts';
 import type { Records } from './records.ts';
 import { createFrame, declare } from './route-frame.ts';
@@ -77,8 +78,13 @@ const present = (outcome: BatchOutcome<unknown>) => {
   return { status: outcome.status, version: made, data };
 };
 
+interface StoredResult {
+  readonly status: number;
+  readonly data?: object;
+}
+
 interface StoredBatch {
-  readonly data: { readonly results: readonly { readonly status: number }[] };
+  readonly data: { readonly results: readonly StoredResult[] };
 }
 
 /** `POST .../batch`: up to 500 creates, updates and deletions, in order. */
@@ -113,11 +119,13 @@ export const batchRoute = <T extends KindTypes>(
       );
       return reply(200, { data: { results: outcomes.map(present) } } as never);
     },
-    authorizeReplay({ caller, body: { operations }, response }) {
+    async authorizeReplay({ caller, body: { operations }, response }) {
       const { results } = (response as StoredBatch).data;
       // An operation that was denied has no record in the response.
       const shown = [...operations.entries()].filter(([index]) => results[index]?.status !== 403);
       authorizeOperations(kind as unknown as Kind, caller as Caller, shown);
+      const answers = results.flatMap(({ data }) => data ?? []);
+      await records.requireVisible(caller, keysOf(kind, answers));
     },
   });
 };

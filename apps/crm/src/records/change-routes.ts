@@ -13,6 +13,15 @@ export const omissible = <Body>(body: Shape & Field<Body>): Shape & Field<Body> 
     ? ({ ...body, joi: body.joi.optional().default({}), absent: true } as object as typeof body)
     : body;
 
+/** The keys of records as responses show them. */
+export const keysOf = ({ key }: Pick<Kind, 'key'>, answers: readonly object[]): string[] =>
+  answers.map((answer) => `${(answer as Readonly<Record<string, unknown>>)[key]}`);
+
+/** Of a creation that is repeated. */
+const hiddenSince = {
+  404: 'The caller may no longer see what an earlier request with the `Idempotency-Key` created',
+};
+
 /** The routes of a kind that change records. */
 export const changeRoutes = <T extends KindTypes>(
   kind: Kind<T>,
@@ -21,22 +30,28 @@ export const changeRoutes = <T extends KindTypes>(
   const create: Shape & Field<T['create']> = kind.create;
   const update: Shape & Field<T['update']> = kind.update;
   const aRecord = withArticle(kind.name);
+  const limited = kind.maximum !== undefined && {
+    409: `The limit of ${kind.maximum} records is reached`,
+  };
+  const scopedOnly = kind.scope && !kind.parent && hiddenSince;
   return {
-    create: (text = {}) =>
+    create: ({ problems, ...text } = {}) =>
       declare({
         ...onAll('create'),
         method: 'post',
         summary: `Create ${aRecord}`,
-        ...(kind.maximum !== undefined && {
-          problems: { 409: `The limit of ${kind.maximum} records is reached` },
-        }),
         ...text,
+        problems: { ...scopedOnly, ...(problems ?? limited) },
         body: create,
         responses: { 201: record(answer) },
         responseHeaders: { 201: ['ETag', 'Location'] },
         handler: async ({ caller, params, body, req, reply }) => {
           const created = await scoped(params).create(caller, body);
           return reply(201, { data: created.answer }, creationHeaders(req, created));
+        },
+        authorizeReplay({ caller, params, response }) {
+          const { data } = response as { readonly data: T['answer'] };
+          return scoped(params).requireVisible(caller, keysOf(kind, [data]));
         },
       }),
 

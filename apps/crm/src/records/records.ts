@@ -73,6 +73,11 @@ export interface Records<T extends KindTypes> {
     caller: T['caller'],
     changes: readonly { readonly id: string; readonly change: T['update'] }[],
   ): Promise<void>;
+  /**
+   * Throws 404 unless the caller still sees all of these records, which may be deleted. Without a scope and a parent,
+   * nothing hides them.
+   */
+  requireVisible(caller: T['caller'], keys: readonly string[]): Promise<void>;
   /** Prevents other changes of the records that exist until the caller's transaction ends. */
   lock(caller: T['caller'], ids: readonly string[]): Promise<void>;
   /** Changes only the given fields; without any, the version does not change. */
@@ -267,6 +272,13 @@ export const createRecords = <T extends KindTypes>(
       addMany: (caller, inputs) => changes.addMany(caller, inputs),
 
       updateMany: (caller, given) => changes.updateMany(caller, given),
+
+      async requireVisible(caller, keys) {
+        if (!kind.scope && !kind.parent) return;
+        const { db, scope } = await open(caller);
+        const all = [...new Set(keys)];
+        if ((await repository.countAmong(db, scope, all)) < all.length) throw missing();
+      },
 
       async lock(caller, ids) {
         if (ids.length === 0) return;

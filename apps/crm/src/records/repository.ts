@@ -51,6 +51,8 @@ export interface RecordRepository<T extends KindTypes> extends ManyRows<T> {
   ): Promise<T['row'] | undefined>;
   /** The statement that selects the id of a live row. */
   selectId(db: TenantDb, scope: Scope<T['row']>, key: string): Prisma.Sql;
+  /** How many of the keys are those of rows in the scope, deleted or not. */
+  countAmong(db: TenantDb, scope: Scope<T['row']>, keys: readonly string[]): Promise<number>;
   /** Counts the rows of the scope under a lock that lasts until the transaction ends. */
   countLocked(db: TenantDb, scope: Scope<T['row']>): Promise<number>;
   insert(db: TenantDb, id: string, values: object, cause: Cause): Promise<T['row']>;
@@ -241,6 +243,14 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
     selectId(db, scope, id) {
       const where = [...within(db, scope), ...undeleted, sql`${raw(key)} = ${id}`];
       return sql`SELECT id FROM ${table} WHERE ${join(where, ' AND ')}`;
+    },
+
+    async countAmong(db, scope, keys) {
+      const where = join([...within(db, scope), sql`${raw(key)} = ANY(${keys})`], ' AND ');
+      const [counted] = await db.query<{ count: number }>(
+        sql`SELECT count(*)::int AS count FROM ${table} WHERE ${where}`,
+      );
+      return counted?.count ?? 0;
     },
 
     async countLocked(db, scope) {

@@ -37,6 +37,38 @@ describe('The tasks of a private project', () => {
     expect([moved.status, Object.keys(moved.body.errors)]).toEqual([422, ['project_id']]);
   });
 
+  test.each([
+    ['A creation', tasksPath, (task: object) => task],
+    [
+      'A batch',
+      `${tasksPath}/batch`,
+      (task: object) => ({ operations: [{ op: 'create', body: task }] }),
+    ],
+  ])(
+    '%s that a former member repeats with its Idempotency-Key is a 404',
+    async (_what, path, bodyOf) => {
+      const id = crypto.randomUUID();
+      const members = `/api/crm/projects/${projectId}/members`;
+      await post(members, { user_id: id, role: 'member' }).expect(201);
+      const headers = { ...caller({ id }), 'Idempotency-Key': crypto.randomUUID() };
+      const body = bodyOf({ title: 'hidden', project_id: projectId });
+      const first = await post(path, body, headers);
+      expect(first.status).toBeLessThan(300);
+      expect((await post(path, body, headers)).text).toBe(first.text);
+      await remove(`${members}/${id}`).expect(204);
+      const replay = await post(path, body, headers).expect(404);
+      expect(replay.text).not.toContain('hidden');
+    },
+  );
+
+  test('that were deleted since are in the response to a repeated Idempotency-Key', async () => {
+    const key = { 'Idempotency-Key': crypto.randomUUID() };
+    const body = { title: 'gone', project_id: projectId };
+    const first = await post(tasksPath, body, key).expect(201);
+    await remove(`${tasksPath}/${first.body.data.id}`).expect(204);
+    expect((await post(tasksPath, body, key).expect(201)).text).toBe(first.text);
+  });
+
   test('are not in their lists, totals, searches and exports', async () => {
     const stranger = caller();
     for (const query of ['', '?search=public', '?status=todo']) {
