@@ -1,9 +1,11 @@
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { SYSTEM_ACTOR } from '../../records/actor.ts';
+import { createDifferences, recordChanges } from '../../records/record-changes.ts';
 import { lockUntilEnd } from '../../records/transaction-lock.ts';
 import { deleteFailures, ofImport } from './failures.repository.ts';
 import { hasEnded } from './import-status.ts';
-import type { ImportRow } from './imports.kind.ts';
+import { type ImportRow, importKind } from './imports.kind.ts';
 
 const { sql } = Prisma;
 
@@ -75,13 +77,43 @@ export const lockImport = async (db: TenantDb, id: string): Promise<Progress | u
   return row;
 };
 
-/** Starts a pending import; has no effect on one that runs already or has ended. */
-export const startRunning = async (db: TenantDb, id: string): Promise<void> => {
+/** What CRM itself sets besides the counts, which would fill the history. */
+type Outcome = Pick<ImportRow, 'status' | 'error' | 'finished_at'>;
+
+const { former, names, changes } = createDifferences(importKind)([
+  'status',
+  'error',
+  'finished_at',
+]);
+
+/** Changes an import with one of the states; the history has it as a change by CRM itself. */
+const setOutcome = async (
+  db: TenantDb,
+  id: string,
+  states: readonly ImportRow['status'][],
+  { status, error, finished_at: finishedAt }: Outcome,
+): Promise<void> => {
+  const action = status === 'cancelled' ? 'cancel' : 'update';
+  const cause = { action, actor: SYSTEM_ACTOR };
+  const recorded = recordChanges(db, cause, { table: 'imports', from: sql`changed`, changes });
   await db.query(sql`
-    UPDATE tenant_crm.imports
-    SET status = 'running', version = version + 1, updated_at = ${new Date()}
-    WHERE ${oneImport(db, id)} AND status = 'pending'`);
+    WITH changed AS (
+      UPDATE tenant_crm.imports
+      SET status = ${status}, error = ${error}, finished_at = ${finishedAt},
+        version = version + 1, updated_at = ${new Date()}
+      FROM (
+        SELECT ${former} FROM tenant_crm.imports
+        WHERE ${oneImport(db, id)} AND status = ANY(${states}) FOR NO KEY UPDATE
+      ) AS former
+      WHERE tenant_id = ${db.tenantId}::uuid AND id = former_id
+      RETURNING id, version, status, error, finished_at, ${names}
+    ), recorded AS (${recorded})
+    SELECT id FROM changed`);
 };
+
+/** Starts a pending import; has no effect on one that runs already or has ended. */
+export const startRunning = (db: TenantDb, id: string): Promise<void> =>
+  setOutcome(db, id, ['pending'], { status: 'running', error: null, finished_at: null });
 
 /** Adds to the counts. */
 export const addCounts = async (db: TenantDb, id: string, counts: RowCounts): Promise<void> => {
@@ -115,13 +147,9 @@ export const endImport = async (
   status: 'completed' | 'failed' | 'cancelled',
   error: string | null = null,
 ): Promise<void> => {
-  const now = new Date();
+  const outcome = { status, error, finished_at: new Date() };
   await db.transaction(async (transaction) => {
-    await transaction.query(sql`
-      UPDATE tenant_crm.imports
-      SET status = ${status}, error = ${error}, finished_at = ${now},
-        version = version + 1, updated_at = ${now}
-      WHERE ${oneImport(db, id)} AND status IN ('uploading', 'pending', 'running')`);
+    await setOutcome(transaction, id, ['uploading', 'pending', 'running'], outcome);
     await deleteChunks(transaction, id);
   });
 };
@@ -132,12 +160,9 @@ export const endImport = async (
  */
 export const failUpload = (db: TenantDb, id: string): Promise<void> =>
   db.transaction(async (transaction) => {
-    const now = new Date();
-    await transaction.query(sql`
-      UPDATE tenant_crm.imports
-      SET status = 'failed', error = 'The upload was interrupted.', finished_at = ${now},
-        version = version + 1, updated_at = ${now}
-      WHERE ${oneImport(db, id)} AND status = 'uploading'`);
+    const error = 'The upload was interrupted.';
+    const outcome = { status: 'failed' as const, error, finished_at: new Date() };
+    await setOutcome(transaction, id, ['uploading'], outcome);
     const found = await lockImport(transaction, id);
     // One that was cancelled during the upload has got more parts of its file since.
     if (!found || hasEnded(found)) await deleteChunks(transaction, id);

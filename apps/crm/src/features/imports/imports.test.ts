@@ -398,6 +398,27 @@ test('The sender needs the permissions of the records, too', async () => {
   });
 });
 
+test('The history of an import has what CRM itself does to it', async () => {
+  const id = (await send('first_name\nAda').expect(201)).body.data.id as string;
+  const { status, finished_at } = await ended(id);
+  expect(status).toBe('completed');
+  const { body } = await get(`/api/crm/imports/${id}/history`).expect(200);
+  const [end, start] = body.data;
+  const system = { action: 'update', actor_type: 'system' };
+  expect(end).toMatchObject({
+    ...system,
+    changes: {
+      status: { from: 'running', to: 'completed' },
+      finished_at: { from: null, to: finished_at },
+    },
+  });
+  expect(Object.keys(end.changes)).not.toContain('error');
+  expect(start).toMatchObject({
+    ...system,
+    changes: { status: { from: 'pending', to: 'running' } },
+  });
+});
+
 test('An import that is cancelled stops, and keeps the rows that were read', async () => {
   const file = `first_name\n${'Ada\n'.repeat(20_000)}`;
   const { body } = await send(file).expect(201);

@@ -121,6 +121,15 @@ describe('While CRM runs', () => {
     await publishChange(crm.identity.setPolicies(ada, everything), [ada.id]);
     await until(async () => (await found(id)).status === 'cancelled');
     expect(await found(id)).toMatchObject(cancelled);
+    const { body } = await crm.http
+      .get(`/api/crm/imports/${id}/history`)
+      .set(crm.caller())
+      .expect(200);
+    expect(body.data[0]).toMatchObject({
+      action: 'cancel',
+      actor_type: 'system',
+      changes: { error: { from: null, to: cancelled.error } },
+    });
   });
 
   test('An event is compared with the unfinished imports that it may affect only, in batches', async () => {
