@@ -160,6 +160,8 @@ describe('The role in a private project', () => {
     const { headers, id } = await joined(secret, 'member');
     const { project, ownerId } = secret;
     await put(project, { name: 'Y' }, headers).expect(200);
+    // A form sends all fields, also those that stay as they are.
+    await put(project, { name: 'Z', owner_id: ownerId, is_private: true }, headers).expect(200);
     for (const request of [
       put(project, { is_private: false }, headers),
       put(project, { owner_id: id }, headers),

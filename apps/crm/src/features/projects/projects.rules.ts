@@ -27,7 +27,8 @@ export const checkUpdate = async (
   change: { readonly owner_id?: string | null; readonly is_private?: boolean },
   { caller, db, row }: RowContext,
 ): Promise<Record<never, never>> => {
-  const needsManager = change.owner_id !== undefined || change.is_private !== undefined;
+  const { owner_id: ownerId = row.owner_id, is_private: isPrivate = row.is_private } = change;
+  const needsManager = ownerId !== row.owner_id || isPrivate !== row.is_private;
   await requireRole(caller, db, row, needsManager ? ['manager'] : ['manager', 'member']);
   return {};
 };
