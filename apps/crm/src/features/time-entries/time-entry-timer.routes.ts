@@ -2,6 +2,7 @@ import { named, type Out, shape } from '@tessera/fields';
 import { HttpError, type RouteEntry } from '@tessera/http-kit';
 import { requireUser } from '@tessera/resource-server';
 import { record, route } from '../../http.ts';
+import { omissible } from '../../records/change-routes.ts';
 import type { Versioned } from '../../records/records.ts';
 import { tagged } from '../../records/versions.ts';
 import { type TimeEntries, TimeEntry, TimeEntryInput } from './time-entries.kind.ts';
@@ -25,7 +26,7 @@ export const startRoute = (timeEntries: TimeEntries): RouteEntry =>
     resource: 'time entry',
     summary: 'Start a timer',
     description: 'A new time entry of the caller, which begins now and ends when it is stopped.',
-    body: Timer,
+    body: omissible(Timer),
     responses: { 201: record(TimeEntry) },
     responseHeaders: { 201: ['ETag', 'Location'] },
     problems: { 409: 'A timer of the caller is running already, or an entry ends later than now' },
