@@ -14,6 +14,7 @@ import { type ColumnValues, presenter } from './row.ts';
 import { createAccess, type TenantSource } from './scope.ts';
 import {
   keysIn,
+  shownFieldsRevision,
   tenantConditions,
   withDeclaredChanges,
   withDeclaredValues,
@@ -165,12 +166,15 @@ export const createRecords = <T extends KindTypes>(
     rows: readonly Row[],
   ): Promise<Versioned<Answer>[]> => {
     const answers = await shownAs(caller, rows, present);
-    return rows.map((row, index) => ({
-      id: (row as unknown as Record<string, string>)[kind.key] ?? row.id,
-      answer: answers[index] as Answer,
-      version: row.version,
-      revision: kind.revision?.(row),
-    }));
+    return rows.map((row, index) => {
+      const answer = answers[index] as Answer;
+      return {
+        id: (row as unknown as Record<string, string>)[kind.key] ?? row.id,
+        answer,
+        version: row.version,
+        revision: tenantFields ? shownFieldsRevision(tenantFields, answer) : kind.revision?.(row),
+      };
+    });
   };
 
   const versioned = async (caller: T['caller'], row: Row): Promise<Versioned<Answer>> => {

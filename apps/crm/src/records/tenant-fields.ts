@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type Field, type FieldErrors, readTexts, shape, validate } from '@tessera/fields';
 import { validationFailed } from '@tessera/http-kit';
 import type { TenantDb } from '../database.ts';
@@ -105,6 +106,19 @@ export const withDeclaredValues = async <A extends object>(
     const shown = keys.filter((key) => Object.hasOwn(values, key));
     return { ...answer, [column]: Object.fromEntries(shown.map((key) => [key, values[key]])) };
   });
+};
+
+/**
+ * A number for the fields whose values a record shows, for its entity tag: values of a field that is deleted disappear
+ * without a new version. Undefined if there are none.
+ */
+export const shownFieldsRevision = (
+  { column }: TenantFields,
+  answer: object,
+): number | undefined => {
+  const keys = Object.keys((answer as Record<string, Values>)[column] ?? {});
+  if (keys.length === 0) return undefined;
+  return createHash('sha256').update(keys.join()).digest().readUIntBE(0, 6);
 };
 
 /**

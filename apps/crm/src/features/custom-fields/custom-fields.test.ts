@@ -190,6 +190,19 @@ describe('Values', () => {
     expect((await get(`${contacts}?search=4711`)).body.meta.total).toBe(0);
   });
 
+  test('of a deleted field are not kept by clients that send the entity tag of the contact', async () => {
+    await declare({ key: 'nick', type: 'text' });
+    const field = await declare({ key: 'pin', type: 'text' });
+    const contact = await created({ nick: 'Ada', pin: 'secret' });
+    const { etag } = (await get(contact).expect(200)).headers;
+    await get(contact, { 'If-None-Match': `${etag}` }).expect(304);
+    await remove(field).expect(204);
+    const { body } = await get(contact, { 'If-None-Match': `${etag}` }).expect(200);
+    expect(body.data.custom).toEqual({ nick: 'Ada' });
+    // The record itself is in the same version.
+    await put(contact, { title: 'Dr' }, { 'If-Match': `${etag}` }).expect(200);
+  });
+
   test('are part of the history of a contact, each by its key', async () => {
     await declare(tier);
     await declare({ key: 'score', type: 'number' });
