@@ -13,8 +13,6 @@ export interface TenantField {
   readonly field: Field;
   readonly isRequired: boolean;
   readonly isFilterable: boolean;
-  /** Earlier changes are those of a deleted field with the same key. */
-  readonly declaredAt: Date;
 }
 
 /** Fields that each tenant declares for a kind. */
@@ -25,6 +23,11 @@ export interface TenantFields {
   declared(db: TenantDb): Promise<readonly TenantField[]>;
   /** The keys of these fields in one text, separated by commas, as a subquery; null if there are none. */
   declaredKeys(tenantId: string): Prisma.Sql;
+  /**
+   * When each of these fields was declared, by the clock of the history: earlier changes are those of a deleted field
+   * with the same key.
+   */
+  declaredSince(db: TenantDb): Promise<ReadonlyMap<string, Date>>;
   /** The same as `declared` in the transaction of a change: they stay as they are until it ends. */
   declaredFor(change: TenantDb): Promise<readonly TenantField[]>;
 }
@@ -126,7 +129,7 @@ export const shownFieldsRevision = (
  * anywhere, even if there is a new field with the same key. A change of nothing else remains, without fields.
  */
 export const withDeclaredChanges = async (
-  { column, declared }: TenantFields,
+  { column, declaredSince }: TenantFields,
   db: TenantDb,
   changes: readonly RecordChange[],
 ): Promise<RecordChange[]> => {
@@ -134,12 +137,12 @@ export const withDeclaredChanges = async (
   const isTenantField = (name: string): boolean => name.startsWith(prefix);
   if (!changes.some((change) => Object.keys(change.changes).some(isTenantField)))
     return [...changes];
-  const fields = byKey(await declared(db));
+  const since = await declaredSince(db);
   return changes.map((change) => {
     const isShown = (name: string): boolean => {
       if (!isTenantField(name)) return true;
-      const field = fields.get(name.slice(prefix.length));
-      return field !== undefined && field.declaredAt <= change.changed_at;
+      const declaredAt = since.get(name.slice(prefix.length));
+      return declaredAt !== undefined && declaredAt <= change.changed_at;
     };
     const shown = Object.entries(change.changes).filter(([name]) => isShown(name));
     return { ...change, changes: Object.fromEntries(shown) };

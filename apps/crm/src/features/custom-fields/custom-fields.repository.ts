@@ -12,7 +12,6 @@ export interface DeclaredField {
   readonly choices: readonly string[];
   readonly is_required: boolean;
   readonly is_filterable: boolean;
-  readonly created_at: Date;
 }
 
 /**
@@ -25,9 +24,25 @@ export const lockDeclarations = (db: TenantDb, mode: 'shared' | 'exclusive'): Pr
 /** The declarations that are not deleted, in their order. */
 export const declarations = (db: TenantDb): Promise<DeclaredField[]> =>
   db.query(sql`
-    SELECT key, type, choices, is_required, is_filterable, created_at
+    SELECT key, type, choices, is_required, is_filterable
     FROM tenant_crm.custom_fields
     WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL ORDER BY position, id`);
+
+/**
+ * When each of these was declared, as the history has it: `created_at` is of the clock of a process, by which the first
+ * values of the field may seem older than the field.
+ */
+export const declaredSince = async (db: TenantDb): Promise<ReadonlyMap<string, Date>> => {
+  const rows = await db.query<{ key: string; since: Date }>(sql`
+    SELECT key, coalesce((
+      SELECT min(changed_at) FROM tenant_crm.record_changes
+      WHERE tenant_id = ${db.tenantId}::uuid AND table_name = 'custom_fields'
+        AND record_id = field.id AND action = 'create'
+    ), created_at) AS since
+    FROM tenant_crm.custom_fields AS field
+    WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL`);
+  return new Map(rows.map(({ key, since }) => [key, since]));
+};
 
 /** The keys of these declarations, separated by commas. */
 export const declaredKeys = (tenantId: string): Prisma.Sql => sql`(

@@ -3,23 +3,16 @@ import {
   type DeclaredField,
   declarations,
   declaredKeys,
+  declaredSince,
   lockDeclarations,
 } from './custom-fields.repository.ts';
 import { valueField } from './field-types.ts';
 
-const fieldOf = ({
-  key,
-  type,
-  choices,
-  is_required,
-  is_filterable,
-  created_at,
-}: DeclaredField) => ({
+const fieldOf = ({ key, type, choices, is_required, is_filterable }: DeclaredField) => ({
   key,
   field: valueField(type, choices),
   isRequired: is_required,
   isFilterable: is_filterable,
-  declaredAt: created_at,
 });
 
 /** The custom fields of contacts. */
@@ -27,6 +20,7 @@ export const customFields: TenantFields = {
   column: 'custom',
   declared: async (db) => (await declarations(db)).map(fieldOf),
   declaredKeys,
+  declaredSince,
   async declaredFor(change) {
     await lockDeclarations(change, 'shared');
     return (await declarations(change)).map(fieldOf);

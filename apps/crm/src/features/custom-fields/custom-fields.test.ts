@@ -218,6 +218,18 @@ describe('Values', () => {
     ]);
   });
 
+  test('are part of the history from the first one, though the clock of the process was fast', async () => {
+    const field = await declare({ key: 'nick', type: 'text' });
+    await crm().context.pool.query(
+      `UPDATE tenant_crm.custom_fields SET created_at = created_at + interval '1 hour' WHERE id = $1`,
+      [field.split('/').at(-1)],
+    );
+    const contact = await created();
+    await put(contact, { custom: { nick: 'Ada' } }).expect(200);
+    const { body } = await get(`${contact}/history`);
+    expect(body.data[0].changes).toEqual({ 'custom.nick': { from: null, to: 'Ada' } });
+  });
+
   test('of a deleted field are not in the history of a new field with the same key', async () => {
     const field = await declare({ key: 'pin', type: 'text' });
     const contact = await created({ pin: 'secret' });
