@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { type Field, type FieldErrors, readTexts, shape, validate } from '@tessera/fields';
 import { validationFailed } from '@tessera/http-kit';
 import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { RecordChange } from './history.ts';
+import { revisionOfAll } from './versions.ts';
 
 const { sql, raw } = Prisma;
 
@@ -120,8 +120,7 @@ export const shownFieldsRevision = (
   answer: object,
 ): number | undefined => {
   const keys = Object.keys((answer as Record<string, Values>)[column] ?? {});
-  if (keys.length === 0) return undefined;
-  return createHash('sha256').update(keys.join()).digest().readUIntBE(0, 6);
+  return keys.length === 0 ? undefined : revisionOfAll(...keys);
 };
 
 /**
