@@ -23,7 +23,7 @@ import {
 } from './features/communication-logs/communication-logs.kind.ts';
 import { type Companies, company } from './features/companies/companies.kind.ts';
 import { type Contacts, contact } from './features/contacts/contacts.kind.ts';
-import { recordsBesideMerges } from './features/contacts/merged-contacts.ts';
+import { recordsAboutContacts } from './features/contacts/merged-contacts.ts';
 import { type ContactMerges, createContactMerges } from './features/contacts/merges.service.ts';
 import {
   createPreviews,
@@ -184,7 +184,7 @@ export const createServices = (context: Context): Services => {
     chat: createChat({ database, files, jobs }),
     contacts: createRecords(contact, database),
     contactMerges: createContactMerges(database),
-    communicationLogs: recordsBesideMerges(communicationLog, database),
+    communicationLogs: recordsAboutContacts(communicationLog, database),
     companies: createRecords(company, database),
     customFields: createRecords(customField, database),
     documents,

@@ -36,11 +36,17 @@ const typeOf = (content: Body): string => {
   return (isBlob(content) && content.type) || 'application/octet-stream';
 };
 
-/** The members of an object as a form (RFC 7578), without those that are undefined. */
+/**
+ * The members of an object as a form (RFC 7578), without those that are undefined. Files follow the other fields, which
+ * servers need before they read a stream.
+ */
 const formOf = (members: object): FormData => {
   const form = new FormData();
   for (const [name, value] of Object.entries(members)) {
-    if (value !== undefined) form.append(name, isBlob(value) ? value : String(value));
+    if (value !== undefined && !isBlob(value)) form.append(name, String(value));
+  }
+  for (const [name, value] of Object.entries(members)) {
+    if (isBlob(value)) form.append(name, value);
   }
   return form;
 };

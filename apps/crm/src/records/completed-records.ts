@@ -9,8 +9,8 @@ export interface Completion<T extends KindTypes> {
     answers: readonly A[],
   ): Promise<A[]>;
   /**
-   * The revision of what was added, for the entity tag, and of the record, if that has one (`revision` of a kind).
-   * Default: that of the record.
+   * The revision for the entity tag. `own` is that of the record; include it if the kind has one. Default: that of the
+   * record.
    */
   revisionOf?(answer: T['answer'], own: number | undefined): number;
 }

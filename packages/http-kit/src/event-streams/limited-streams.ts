@@ -52,11 +52,15 @@ export const limitedStreams = <Caller>({
     { req, route, source }: OpenStream,
     refuse: (error: HttpError) => void,
   ): (() => void) => {
+    let latest = 0;
     const check = async (): Promise<void> => {
+      latest += 1;
+      const own = latest;
       try {
         const caller = await gate.authenticate(req, route);
         await gate.authorize(caller, route, req);
-        source.rechecked?.(caller as never);
+        // Two checks may run beside each other, and end in another order.
+        if (own === latest) source.rechecked?.(caller as never);
       } catch (error) {
         refuse(error instanceof HttpError ? error : unexpected(error));
       }

@@ -66,7 +66,9 @@ describe('a deleted account', () => {
 test('A link to a document works until its creator may not see documents any more', async () => {
   const crm = crmClient(stack, await signIn(stack, 'person'));
   const file = new File(['hello'], 'a.txt', { type: 'text/plain' });
-  const sent = await crm.POST('/api/crm/documents', { body: { file } });
+  const sent = await crm.POST('/api/crm/documents', {
+    body: { file, description: 'A note' },
+  });
   const { id } = bodyOf(sent, 201).data;
   const created = await crm.POST('/api/crm/documents/{id}/links', {
     params: { path: { id } },

@@ -11,6 +11,7 @@ const { sql } = Prisma;
 /**
  * The contact that a deleted record about a contact belongs to when it is restored: the one that its contact has been
  * merged into, if it has. Undoing the merge gives it back. If the survivor has been deleted, the record keeps its contact.
+ * The caller must hold the lock of merges, as `recordsAboutContacts` does.
  */
 export const followMerges = async (
   db: TenantDb,
@@ -19,10 +20,9 @@ export const followMerges = async (
 ): Promise<string | null> => {
   let current = contactId;
   while (current !== null) {
-    // Waits for a merge of the contact that has not been committed.
     const [contact] = await db.query<{ is_deleted: boolean }>(sql`
       SELECT deleted_at IS NOT NULL AS is_deleted FROM tenant_crm.contacts
-      WHERE tenant_id = ${db.tenantId}::uuid AND id = ${current}::uuid FOR KEY SHARE`);
+      WHERE tenant_id = ${db.tenantId}::uuid AND id = ${current}::uuid`);
     const [merge] = await db.query<{ survivor_id: string }>(sql`
       UPDATE tenant_crm.contact_merges
       SET moved = jsonb_set(moved, ARRAY[${table}], coalesce(moved -> ${table}, '[]') || to_jsonb(${id}::text))
@@ -36,10 +36,10 @@ export const followMerges = async (
 };
 
 /**
- * Records about contacts. Restoring one waits for merges before it locks a row, because `followMerges` locks contacts in the
- * order of their merges, and merges in the order of their ids.
+ * Records about contacts, of a kind without a parent. Restoring one waits for merges before it locks a row, which merges lock
+ * in another order.
  */
-export const recordsBesideMerges = <T extends KindTypes>(
+export const recordsAboutContacts = <T extends KindTypes>(
   kind: Kind<T>,
   source: TenantSource,
 ): Records<T> => ({

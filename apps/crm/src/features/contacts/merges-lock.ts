@@ -5,9 +5,8 @@ import { lockUntilEnd } from '../../records/transaction-lock.ts';
 export const mergesLockOf = (tenantId: string): string => `contact_merges ${tenantId}`;
 
 /**
- * Waits for merges in the tenant; `shared` only for those that are exclusive. A merge that waited for a record while another
- * one moved it would hold the lock of the record, which a merge of its new contact needs after those of contacts: a
- * deadlock.
+ * The lock of merges in a tenant, which precedes the locks of rows: merges take it exclusively, and restoring a record takes it
+ * shared. Without it, two of them could each hold a record or contact that the other one needs.
  */
 export const lockMerges = (
   db: TenantDb,

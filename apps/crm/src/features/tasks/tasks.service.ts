@@ -1,7 +1,7 @@
 import type { Logger } from '@tessera/http-kit';
 import type { RecordsOf } from '../../records/records.ts';
 import type { TenantSource } from '../../records/scope.ts';
-import { recordsBesideMerges } from '../contacts/merged-contacts.ts';
+import { recordsAboutContacts } from '../contacts/merged-contacts.ts';
 import { createBoard, type ReadBoard } from './board.ts';
 import { createReorder, type Reorder } from './reorder.ts';
 import { task } from './tasks.kind.ts';
@@ -14,7 +14,7 @@ export interface Tasks {
 }
 
 export const createTasks = (source: TenantSource, logger: Logger): Tasks => {
-  const tasks = recordsBesideMerges(task, source);
+  const tasks = recordsAboutContacts(task, source);
   return {
     tasks,
     reorder: createReorder(tasks, source, logger),

@@ -129,8 +129,8 @@ export class AccountDeletionRepository {
 
   /**
    * Deletes an account and all personal data, unless the user is the last owner or administrator. Memberships
-   * are locked meanwhile. Lock order, as everywhere: the deletion, administrators, tenants, memberships, the
-   * user.
+   * are locked meanwhile. Lock order, as everywhere: the deletion, administrators, tenants, memberships,
+   * sessions, the user.
    */
   async remove(userId: string): Promise<Outcome> {
     return this.#use.database.$transaction(async (tx) => {
@@ -153,7 +153,7 @@ export class AccountDeletionRepository {
       }
       const tenantIds = memberships.map(({ tenantId }) => tenantId);
       await tx.membership.deleteMany({ where: { userId, tenantId: { in: tenantIds } } });
-      // Without the sessions, the stronger lock of the user would wait for tokens that are added under their locks.
+      // Sessions first: a token request holds its session and then needs the user, which the next lock blocks.
       await lockSessions(tx, [userId]);
       await tx.$queryRaw`SELECT 1 FROM identity.users WHERE id = ${userId}::uuid FOR UPDATE`;
       if ((await tx.membership.count({ where })) > 0) throw new JoinedAnotherTenant();

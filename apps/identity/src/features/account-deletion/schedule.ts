@@ -2,7 +2,7 @@ import { HttpError } from '@tessera/http-kit';
 import type { Transaction } from '../../database.ts';
 import type { AccountDeletion } from '../../generated/prisma/client.ts';
 
-/** How often a deletion is scheduled again that is cancelled at the same time. */
+/** How often scheduling is tried while others cancel the deletion. */
 const ATTEMPTS = 3;
 
 /** Stores a deletion, or finds the one that is already scheduled. */
