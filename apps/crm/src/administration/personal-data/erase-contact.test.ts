@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { until } from '@tessera/local-stack';
 import type pg from 'pg';
+import { collide } from '../../testing/collisions.ts';
 import { commandsOf } from '../../testing/commands.ts';
 import { isWaitedFor } from '../../testing/lock-waits.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
@@ -237,4 +238,19 @@ test('A failed row of an import is deleted if it has the full name, also in two 
   await eraseNew({ first_name: 'Ada' });
   await eraseNew({ first_name: 'Adam', last_name: '?' });
   expect(await remaining(failures)).toEqual(['Ada,Byron,?', 'Adam,Lovelace,?', 'Grace,,Lovelace']);
+});
+
+test('A record that is restored while its contact is erased waits, and is gone', async () => {
+  const { contactId, logId } = await contactAndEndpoint();
+  await remove(`/api/crm/communication-logs/${logId}`).expect(204);
+  const [erased, restored] = await collide<unknown>(
+    pool(),
+    {
+      text: 'SELECT id FROM tenant_crm.contacts WHERE tenant_id = $1 AND id = $2 FOR UPDATE',
+      values: [tenant().id, contactId],
+    },
+    [() => erase(contactId), () => post(`/api/crm/communication-logs/${logId}/restore`)],
+  );
+  expect(erased).toMatchObject({ contact_ids: [contactId] });
+  expect(restored).toMatchObject({ status: 404 });
 });
