@@ -161,11 +161,20 @@ const isExpected = ({ text }: ExecutedPlan): boolean =>
   // Values of a deleted field are removed in the order of ids, in the background.
   /jsonb_exists\(custom/.test(text);
 
+/**
+ * Whether a problem is one of the small table: of a search, the planner expects fewer rows than a batch of an export has, and
+ * may then sort them.
+ */
+const isOfSmallTable = ({ text }: ExecutedPlan, problem: string): boolean =>
+  problem.startsWith('sorts ') && /strpos\(search_text,.*ORDER BY id LIMIT/s.test(text);
+
 /** What the plans of a request's statements show; each problem once. */
 const problemsIn = async (name: string, work: () => Promise<unknown>): Promise<string[]> => {
   const executed = (await watch.during(work)).filter((one) => !isExpected(one));
   const found = executed.flatMap((one) =>
-    problemsOf(one).map((problem) => `${name} ${problem}:\n${one.text.trim()}`),
+    problemsOf(one)
+      .filter((problem) => !isOfSmallTable(one, problem))
+      .map((problem) => `${name} ${problem}:\n${one.text.trim()}`),
   );
   return [...new Set(found)];
 };

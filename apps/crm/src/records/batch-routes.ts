@@ -18,9 +18,9 @@ import type { Database } from '../database.ts';
 import { type Caller, Problem, record, renderError } from '../http.ts';
 import { authorizeOperations, type BatchOutcome, runBatch } from './batch.ts';
 import { limitedAnswers } from './batch-answers.ts';
-import { keysOf } from './change-routes.ts';
 import type { Kind, KindTypes } from './kind.ts';
 import type { Records } from './records.ts';
+import { keysOf } from './replays.ts';
 import { createFrame, declare } from './route-frame.ts';
 import { changeProblems } from './versions.ts';
 
@@ -108,7 +108,7 @@ export const batchRoute = <T extends KindTypes>(
     responses: { 200: record(shape({ results: list(resultOf(answer), { max: MAX_OPERATIONS }) })) },
     problems: {
       ...changeProblems,
-      404: 'A record of an atomic batch does not exist',
+      404: 'A record of an atomic batch does not exist, or the caller does not see a record of an earlier request with the `Idempotency-Key` any more',
       409: 'An operation of an atomic batch conflicts with the state of its record',
       413: 'The body is too large, or the records of an atomic batch are: send fewer operations at a time',
     },

@@ -195,6 +195,9 @@ class Batch<T extends KindTypes> {
       );
       return created.map((record) => ({ status: 201, record }));
     } catch (error) {
+      // A response that would be too long has no single reason.
+      const isTooLong = error instanceof HttpError && error.status === 413;
+      if (isTooLong && this.#isAtomic) throw error;
       if (error instanceof HttpError && error.status < 500) return undefined;
       throw error;
     }

@@ -3,6 +3,7 @@ import { empty } from '@tessera/http-kit';
 import { record } from '../http.ts';
 import type { Kind, KindTypes } from './kind.ts';
 import { withArticle } from './paths.ts';
+import { hiddenSince, visibleReplay } from './replays.ts';
 import { declare, type Frame } from './route-frame.ts';
 import type { RecordRoutes } from './routes.ts';
 import { acceptedVersions, changeProblems, creationHeaders } from './versions.ts';
@@ -12,15 +13,6 @@ export const omissible = <Body>(body: Shape & Field<Body>): Shape & Field<Body> 
   Object.values(body.fields).every(({ absent }) => absent)
     ? ({ ...body, joi: body.joi.optional().default({}), absent: true } as object as typeof body)
     : body;
-
-/** The keys of records as responses show them. */
-export const keysOf = ({ key }: Pick<Kind, 'key'>, answers: readonly object[]): string[] =>
-  answers.map((answer) => `${(answer as Readonly<Record<string, unknown>>)[key]}`);
-
-/** Of a creation that is repeated. */
-const hiddenSince = {
-  404: 'The caller may no longer see what an earlier request with the `Idempotency-Key` created',
-};
 
 /** The routes of a kind that change records. */
 export const changeRoutes = <T extends KindTypes>(
@@ -49,10 +41,7 @@ export const changeRoutes = <T extends KindTypes>(
           const created = await scoped(params).create(caller, body);
           return reply(201, { data: created.answer }, creationHeaders(req, created));
         },
-        authorizeReplay({ caller, params, response }) {
-          const { data } = response as { readonly data: T['answer'] };
-          return scoped(params).requireVisible(caller, keysOf(kind, [data]));
-        },
+        authorizeReplay: visibleReplay(kind, scoped),
       }),
 
     update: (text = {}) =>

@@ -75,8 +75,8 @@ export interface Records<T extends KindTypes> {
     changes: readonly { readonly id: string; readonly change: T['update'] }[],
   ): Promise<void>;
   /**
-   * Throws 404 unless the caller still sees all of these records, which may be deleted. Without a scope and a parent,
-   * nothing hides them.
+   * Throws 404 unless the caller still sees all of these records. They may have been deleted, but not for good. Without a scope
+   * and a parent, nothing hides them.
    */
   requireVisible(caller: T['caller'], keys: readonly string[]): Promise<void>;
   /** Prevents other changes of the records that exist until the caller's transaction ends. */

@@ -1,6 +1,7 @@
 import { bool, described, shape, withDefault } from '@tessera/fields';
 import { type Exports, empty, type RouteTable } from '@tessera/http-kit';
 import { record, route } from '../../http.ts';
+import { hiddenSince, visibleReplay } from '../../records/replays.ts';
 import { createFrame } from '../../records/route-frame.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import {
@@ -41,6 +42,7 @@ export const channelRoutes = (service: ChannelService, exports: Exports): RouteT
       body: ChannelInput,
       responses: { 200: record(Channel), 201: record(Channel) },
       responseHeaders: { 200: ['ETag'], 201: ['ETag', 'Location'] },
+      problems: hiddenSince,
       handler: async ({ caller, body, req, reply }) => {
         const { isNew, opened } = await service.open(caller, body);
         if (!isNew) {
@@ -50,6 +52,7 @@ export const channelRoutes = (service: ChannelService, exports: Exports): RouteT
         }
         return reply(201, { data: opened.answer }, creationHeaders(req, opened));
       },
+      authorizeReplay: visibleReplay(channel, () => channels),
     }),
 
     getChannel: routes.get(),

@@ -2,7 +2,9 @@ import { shape, uuid } from '@tessera/fields';
 import { fileBody, fileResponse, type RouteTable } from '@tessera/http-kit';
 import { safeName } from '../../files/file-names.ts';
 import { record, route } from '../../http.ts';
+import { visibleReplay } from '../../records/replays.ts';
 import { tagged } from '../../records/versions.ts';
+import { message } from './messages.kind.ts';
 import { Message, UploadFields } from './messages.schema.ts';
 import type { MessageService } from './messages.service.ts';
 
@@ -11,7 +13,7 @@ const ANY = ['*/*'] as const;
 
 /** The files of messages; `maxBytes` is the size of the largest one. */
 export const messageFileRoutes = (
-  { files }: Pick<MessageService, 'files'>,
+  { files, messages }: Pick<MessageService, 'files' | 'messages'>,
   maxBytes: number,
 ): RouteTable => ({
   uploadMessageFile: route({
@@ -41,6 +43,7 @@ export const messageFileRoutes = (
         }, discard),
       );
     },
+    authorizeReplay: visibleReplay(message, ({ id = '' }) => messages.within(id)),
   }),
 
   downloadMessageFile: route({

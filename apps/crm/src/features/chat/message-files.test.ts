@@ -336,6 +336,26 @@ test('An upload that is repeated with the same Idempotency-Key posts one message
   expect((await get(`${general}/messages`)).body.meta.total).toBe(1);
 });
 
+test('What a repeated request created is 404 when the channel is hidden from the caller meanwhile', async () => {
+  const [ann, bob] = [user(), user()];
+  const key = { 'Idempotency-Key': randomUUID() };
+  const create = () =>
+    post('/api/crm/channels', { kind: 'private', name: 'Own' }, { ...ann.headers, ...key });
+  const own = `/api/crm/channels/${(await create().expect(201)).body.data.id}`;
+  const participant = { user_id: bob.id, role: 'owner' };
+  await post(`${own}/participants`, participant, ann.headers).expect(201);
+  const sent = {
+    content: randomUUID(),
+    headers: { ...ann.headers, 'Idempotency-Key': randomUUID() },
+  };
+  await upload(own, sent).expect(201);
+  expect((await create().expect(201)).headers['idempotent-replayed']).toBe('true');
+  expect((await upload(own, sent).expect(201)).headers['idempotent-replayed']).toBe('true');
+  await remove(`${own}/participants/${ann.id}`, bob.headers).expect(204);
+  await create().expect(404);
+  await upload(own, sent).expect(404);
+});
+
 test('Simultaneous uploads and recalls in one tenant all succeed', async () => {
   const general = await channel();
   const content = randomUUID();

@@ -472,3 +472,26 @@ test('The trash lists what can be restored, newest first, to callers who may del
   );
   expect(names(await trash(documentsPath))).toEqual(['second.txt']);
 });
+
+test('A repeated upload is 404 when its folder has been hidden from the caller meanwhile', async () => {
+  const [ann, bob] = [newUser(), newUser()];
+  const id = await privateFolder(ann);
+  const member = { user_id: bob.userId, access: 'write' };
+  await post(`${foldersPath}/${id}/members`, member, ann.headers).expect(201);
+  const key = { 'Idempotency-Key': crypto.randomUUID() };
+  const sent = { fields: { folder_id: id }, headers: { ...bob.headers, ...key } };
+  const document = (await upload(sent).expect(201)).body.data.id;
+  const version = () =>
+    post(`${documentsPath}/${document}/versions`, null, sent.headers).attach(
+      'file',
+      Buffer.from('b'),
+      'b.txt',
+    );
+  const versionKey = { 'Idempotency-Key': crypto.randomUUID() };
+  await version().set(versionKey).expect(201);
+  expect((await upload(sent).expect(201)).headers['idempotent-replayed']).toBe('true');
+  expect((await version().set(versionKey).expect(201)).headers['idempotent-replayed']).toBe('true');
+  await remove(`${foldersPath}/${id}/members/${bob.userId}`, ann.headers).expect(204);
+  await upload(sent).expect(404);
+  await version().set(versionKey).expect(404);
+});

@@ -1,6 +1,7 @@
 import { described, list, nullable, shape, uuid, withDefault } from '@tessera/fields';
 import { type Exports, fileBody, fileResponse, type RouteTable } from '@tessera/http-kit';
 import { record, route } from '../../http.ts';
+import { hiddenSince, visibleReplay } from '../../records/replays.ts';
 import { createFrame } from '../../records/route-frame.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { acceptedVersions, changeProblems, tagged } from '../../records/versions.ts';
@@ -68,7 +69,7 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
       body: fileBody({ types: ANY, maxBytes, fields: DocumentForm }),
       responses: { 201: record(document.answer) },
       responseHeaders: { 201: ['ETag', 'Location'] },
-      problems: uploadProblems,
+      problems: { ...uploadProblems, ...hiddenSince },
       isIdempotent: true,
       handler: async ({ caller, body, req, reply, commitUpload }) => {
         const { content, type, name, announcedSize, fields } = body;
@@ -81,6 +82,7 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
           }, discard),
         );
       },
+      authorizeReplay: visibleReplay(document, () => service.documents),
     }),
 
     moveDocuments: route({
@@ -134,6 +136,7 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
           }, discard),
         );
       },
+      authorizeReplay: visibleReplay(document, () => service.documents),
     }),
 
     listDocumentVersions: versions.list(),
@@ -165,6 +168,7 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
           }, discard),
         );
       },
+      authorizeReplay: visibleReplay(documentVersion, ({ id = '' }) => service.versions.within(id)),
     }),
 
     getDocumentVersion: versions.get(),

@@ -92,7 +92,10 @@ export const listTags = async <T extends TaggedTable>(
   return exactly({ perPage }, { rows: tags, page: pageWithin({ page, perPage }, total), total });
 };
 
-/** The tags that a search finds, in order after `after`: each tag is counted for one page as well. */
+/**
+ * The tags that a search finds, in order after `after`: each tag is counted for one page as well. A tag whose number changes
+ * meanwhile may be missing or appear twice if they are sorted by number.
+ */
 export const nextTags = <T extends TaggedTable>(
   db: TenantDb,
   tables: readonly T[],

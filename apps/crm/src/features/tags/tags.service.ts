@@ -19,9 +19,11 @@ import type { TagChangePayload, TagPayload, TagQuery } from './tags.schema.ts';
 /** How many records a transaction changes. */
 const BATCH = 500;
 /** How many tags an export reads at a time. Tags are short, and all of them are counted for each batch. */
-const BATCH_OF_TAGS = 2000;
+const BATCH_OF_TAGS = 20_000;
 
 export interface TagOptions {
+  /** How many tags an export reads at a time. */
+  readonly batchOfTags?: number;
   /** How long a request goes on starting transactions. Default: 20 seconds. */
   readonly timeLimitMs?: number;
 }
@@ -49,7 +51,7 @@ export type ContentTags = Tags<(typeof contentTags.tables)[number]>;
 export const createTags = <T extends TaggedTable>(
   database: Database,
   { tables }: Pick<TagFamily<T>, 'tables'>,
-  { timeLimitMs = 20_000 }: TagOptions = {},
+  { timeLimitMs = 20_000, batchOfTags = BATCH_OF_TAGS }: TagOptions = {},
 ): Tags<T> => {
   /** Changes the records of one table in the order of their ids; `ended` tells whether it reached the last. */
   const replaceIn = async (
@@ -79,7 +81,7 @@ export const createTags = <T extends TaggedTable>(
 
     async *batches({ tenantId }, query, limited) {
       const db = database.forTenant(tenantId);
-      yield* readInBatches<TagPayload<T>>(BATCH_OF_TAGS, (after, limit) =>
+      yield* readInBatches<TagPayload<T>>(batchOfTags, (after, limit) =>
         limited(() => nextTags(db, tables, query, { after, limit })),
       );
     },

@@ -86,7 +86,7 @@ describe('The list of tags', () => {
          FROM generate_series(1, 8399) AS n`,
         [tenantId],
       );
-      const tags = createTags(database, contactTags);
+      const tags = createTags(database, contactTags, { batchOfTags: 2000 });
       const batches: string[][] = [];
       const query = { sort: sort as 'name' };
       for await (const batch of tags.batches(callerIn(tenantId), query, (read) => read())) {
