@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { ask, askJson, open } from './client.mjs';
@@ -286,6 +286,7 @@ export const backups = () => {
   for (const service of ['identity', 'crm']) {
     const file = `/var/backups/tessera/${service}.dump`;
     isTrue(existsSync(file), `There is no ${file}`);
+    isTrue((statSync(file).mode & 0o077) === 0, `Others than root can read ${file}`);
     const tables = command('pg_restore', '--list', file).match(/TABLE DATA/g) ?? [];
     isTrue(tables.length > 3, `${file} holds ${tables.length} tables`);
   }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@tessera/http-kit';
 import pg from 'pg';
 import { createBell } from './bell.ts';
+import { closeConnection } from './close-connection.ts';
 
 export interface ExclusiveWorkerOptions {
   /** The URL of the database itself: neither LISTEN nor the lock works through PgBouncer in transaction mode. */
@@ -97,7 +98,7 @@ export const startExclusiveWorker = (options: ExclusiveWorkerOptions): Exclusive
         logger.warn({ err: error, failures }, options.failure);
       } finally {
         // The connection releases the lock.
-        await client.end().catch(() => undefined);
+        await closeConnection(client);
       }
       if (failures === 0) continue;
       const backoff = Math.min(100 * 2 ** failures, MAX_BACKOFF_MS) * (0.5 + Math.random() / 2);

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@tessera/http-kit';
 import pg from 'pg';
+import { closeConnection } from './close-connection.ts';
 
 export interface ListenOptions {
   /** The URL of the database itself: LISTEN does not work through PgBouncer in transaction mode. */
@@ -80,7 +81,7 @@ export const listen = (options: ListenOptions): Listener => {
         failures += 1;
         if (!signal.aborted) logger.warn({ err, channel, failures }, 'LISTEN failed; reconnecting');
       } finally {
-        await client.end().catch(() => undefined);
+        await closeConnection(client);
       }
       await wait(Math.min(100 * 2 ** failures, MAX_BACKOFF_MS) * (0.5 + Math.random() / 2), signal);
     }

@@ -9,7 +9,8 @@ import { docxBomb, inflatingTo } from './testing/bombs.ts';
 import { docx, pdf, pdfPage } from './testing/documents.ts';
 
 const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
-const worker = createContentWorker();
+// Longer than the default, which a busy machine may need to start a process.
+const worker = createContentWorker({ seconds: 150 });
 
 const wordsIn = async (content: Buffer, type: TextType, of = worker) =>
   (await of.words(Readable.from([content]), type)).words;

@@ -103,10 +103,12 @@ export class Replica {
 
   /** Tries a failed replica in the background, so that no read waits for it. */
   #retry(): void {
-    if (this.#pending || performance.now() < (this.#retryAt ?? 0)) return;
+    const retryAt = this.#retryAt;
+    if (this.#pending || performance.now() < (retryAt ?? 0)) return;
     this.#currentPosition().then(
       () => {
-        this.#retryAt = undefined;
+        // A write whose position could not be noted may have begun another pause meanwhile.
+        if (this.#retryAt === retryAt) this.#retryAt = undefined;
       },
       (error) => this.#pause(error),
     );

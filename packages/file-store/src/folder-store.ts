@@ -97,7 +97,9 @@ export const createFolderStore = (folder: string): ObjectStore => {
       const paths = pathsOf(object);
       const { tenantFolder, directory, file, incoming } = paths;
       // Fails if the file exists, also as a symbolic link.
-      const handle = await open(incoming, 'wx', 0o600);
+      const handle = await open(incoming, 'wx', 0o600).catch((error: unknown) => {
+        throw FULL.includes(codeOf(error)) ? new StoreFull(error) : error;
+      });
       try {
         for await (const { piece } of piecesOf(content, PIECE_BYTES))
           await handle.appendFile(piece);

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type S3Server, startS3 } from '@tessera/local-stack';
 import { createS3Store } from './s3-store.ts';
 import { bytesOf, inParts, newObject, testObjectStore } from './testing/index.ts';
@@ -9,9 +12,11 @@ beforeAll(async () => {
 });
 afterAll(() => s3.stop());
 
-const storeIn = (options: { readonly bucket?: string; readonly prefix?: string } = {}) =>
+const storeIn = (
+  options: { readonly bucket?: string; readonly prefix?: string; readonly endpoint?: string } = {},
+) =>
   createS3Store({
-    endpoint: s3.endpoint,
+    endpoint: options.endpoint ?? s3.endpoint,
     bucket: options.bucket ?? s3.bucket,
     region: 'eu-central-1',
     prefix: options.prefix ?? `${randomUUID()}/`,
@@ -55,6 +60,40 @@ test('Deleting an object also deletes the parts of an interrupted upload', async
   expect((await store.listUnfinished({ limit: 10 })).objects).toEqual([]);
   await interrupted.delete(object);
   expect((await interrupted.listUnfinished({ limit: 10 })).objects).toEqual([]);
+});
+
+test('A write whose response is lost succeeds when it is repeated; an object of another write stays', async () => {
+  let isLost = true;
+  const proxy = createServer((req, res) => {
+    const { hostname, port } = new URL(s3.endpoint);
+    const { method, url: path, headers } = req;
+    const upstream = request({ hostname, port, method, path, headers }, (response) => {
+      if (method === 'PUT' && isLost) {
+        isLost = false;
+        response.resume().once('end', () => req.destroy());
+        return;
+      }
+      res.writeHead(response.statusCode ?? 500, response.headers);
+      response.pipe(res);
+    });
+    req.pipe(upstream);
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const endpoint = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  try {
+    const store = storeIn({ endpoint });
+    const object = newObject();
+    const content = Buffer.from('hello');
+    await store.write(object, inParts(content));
+    expect(isLost).toBe(false);
+    expect(await bytesOf(await store.read(object))).toEqual(content);
+    await expect(store.write(object, inParts(content))).rejects.toMatchObject({
+      $metadata: { httpStatusCode: 412 },
+    });
+  } finally {
+    proxy.closeAllConnections();
+    proxy.close();
+  }
 });
 
 test('While the service is down, requests fail and nothing is lost', async () => {

@@ -81,6 +81,10 @@ const statusOf = (error: unknown): unknown =>
   (error as { readonly $metadata?: { readonly httpStatusCode?: unknown } }).$metadata
     ?.httpStatusCode;
 
+/** How often the SDK has sent a request that failed. */
+const attemptsOf = (error: unknown): number =>
+  (error as { readonly $metadata?: { readonly attempts?: number } }).$metadata?.attempts ?? 1;
+
 const isMissing = (error: unknown): boolean =>
   statusOf(error) === 404 && (error as { readonly name?: unknown }).name !== 'NoSuchBucket';
 
@@ -112,6 +116,18 @@ export const createS3Store = (options: S3Options): ObjectStore => {
     return client.send(new GetObjectCommand({ Bucket, Key: key, Range }));
   };
 
+  /**
+   * Whether a write failed because the SDK repeated it, and the first attempt, whose response was lost, had stored the object:
+   * each id is written once.
+   */
+  const isOwnObject = async (Key: string, error: unknown, bytes: number): Promise<boolean> => {
+    const isTaken = [404, 412].includes(Number(statusOf(error)));
+    if (!isTaken || attemptsOf(error) < 2) return false;
+    const { client, HeadObjectCommand } = await connect();
+    const found = await client.send(new HeadObjectCommand({ Bucket, Key })).catch(() => undefined);
+    return found?.ContentLength === bytes;
+  };
+
   return {
     async prepare() {
       const { client, HeadBucketCommand } = await connect();
@@ -121,7 +137,20 @@ export const createS3Store = (options: S3Options): ObjectStore => {
     async write(object, content) {
       const Key = keyOf(object);
       const { client, Upload } = await connect();
-      const Body = Readable.from(content, { objectMode: false });
+      const sent = { bytes: 0 };
+      let ofContent: { readonly error: unknown } | undefined;
+      const counted = async function* () {
+        try {
+          for await (const piece of content) {
+            sent.bytes += piece.byteLength;
+            yield piece;
+          }
+        } catch (error) {
+          ofContent = { error };
+          throw error;
+        }
+      };
+      const Body = Readable.from(counted(), { objectMode: false });
       const upload = new Upload({
         client,
         params: { Bucket, Key, Body, IfNoneMatch: '*' },
@@ -131,6 +160,9 @@ export const createS3Store = (options: S3Options): ObjectStore => {
       try {
         await upload.done();
       } catch (error) {
+        // The upload fails with another error if the service refuses to abort it.
+        if (ofContent) throw ofContent.error;
+        if (await isOwnObject(Key, error, sent.bytes)) return;
         throw statusOf(error) === 507 ? new StoreFull(error) : error;
       } finally {
         Body.destroy();

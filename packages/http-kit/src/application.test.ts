@@ -35,6 +35,7 @@ describe('requests that no route handles are counted by address', () => {
   const few = { window: 60, address: 2, principal: 0 };
   test.each([
     ['an unknown address', 'default', 404, (to: Agent) => to.get('/nothing')],
+    ['a malformed address', 'default', 400, (to: Agent) => to.put('/things/%ff')],
     ['a wrong method', 'default', 405, (to: Agent) => to.delete('/things')],
     ['a wrong method on a path with an id', 'default', 405, (to: Agent) => to.get('/things/7')],
     ['an OPTIONS request', 'default', 204, (to: Agent) => to.options('/things')],

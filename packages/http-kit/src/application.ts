@@ -1,6 +1,7 @@
 import { traceRequests } from '@tessera/telemetry';
-import express, { type Express, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-handler.ts';
+import type { Limits } from './limits.ts';
 import { type Logger, requestLog } from './logs.ts';
 import type { Metrics } from './metrics.ts';
 import { type MountOptions, mount } from './mount.ts';
@@ -31,6 +32,15 @@ export interface ApplicationOptions<Caller> extends MountOptions<Caller>, ErrorH
 
 /** Preflight requests count towards this class, not towards the limit of the requests that follow them. */
 const limitOfPreflights = 'service';
+
+/** Counts requests that no route handles because their address is malformed. */
+const limitedErrors =
+  ({ address }: Limits): ErrorRequestHandler =>
+  (error, req, res, next) => {
+    const isUnrouted = error instanceof URIError && res.locals.operation === undefined;
+    if (!isUnrouted) return next(error);
+    return address('default')(req, res, (limited?: unknown) => next(limited ?? error));
+  };
 
 /** The application of a service. */
 export interface Application {
@@ -71,6 +81,7 @@ export const createApplication = <Caller>(options: ApplicationOptions<Caller>): 
   app.use(mount(groups, options));
   app.use(reference(about.title, documents, limits.address('service')));
   app.use(limits.address('default'), unknownRoute);
+  app.use(limitedErrors(limits));
   app.use(errorHandler(options));
   return {
     app,

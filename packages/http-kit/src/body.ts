@@ -65,6 +65,8 @@ const parsedBy =
     if (Number(req.headers['content-length']) > limit) return next(bodyTooLarge());
     parse(req, res, (error?: unknown) => {
       const failure = error as { type?: string } | undefined;
+      // The client has disconnected before the body was read, which the parser does not report.
+      if (!failure && req.body === undefined) return next(malformed(undefined));
       next(failure && !isIgnored(failure.type) ? errorOf(failure) : undefined);
     });
   };

@@ -21,12 +21,14 @@ class SharedStore implements Store {
   readonly #shared: RedisStore;
   readonly #own = new MemoryCounter();
   readonly #onFailure: (error: unknown) => void;
+  readonly #onSuccess: () => void;
   #options: Options | undefined;
   #ready: Promise<void> | undefined;
 
-  constructor(shared: RedisStore, onFailure: (error: unknown) => void) {
+  constructor(shared: RedisStore, onFailure: (error: unknown) => void, onSuccess: () => void) {
     this.#shared = shared;
     this.#onFailure = onFailure;
+    this.#onSuccess = onSuccess;
   }
 
   init(options: Options): void {
@@ -53,7 +55,9 @@ class SharedStore implements Store {
   async #count<T>(act: (store: RedisStore | MemoryCounter) => Promise<T>): Promise<T> {
     try {
       await this.#connected();
-      return await act(this.#shared);
+      const counted = await act(this.#shared);
+      this.#onSuccess();
+      return counted;
     } catch (error) {
       this.#ready = undefined;
       this.#onFailure(error);
@@ -88,20 +92,23 @@ const redisCounters = (
       logger.error({ err }, 'Redis is unavailable; each replica counts separately');
     isUnavailable = true;
   };
+  const restored = (): void => {
+    if (isUnavailable) logger.info('Redis is available again; limits are shared');
+    isUnavailable = false;
+  };
   const connect = async (): Promise<Redis> => {
     // Not every process uses Redis, and its client takes more than a megabyte.
     const { Redis } = await import('ioredis');
     const redis = new Redis(url, {
       commandTimeout: timeoutMs,
       connectTimeout: timeoutMs,
+      // A server that has vanished does not close its connection.
+      socketTimeout: 4 * timeoutMs,
       maxRetriesPerRequest: 0,
       retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
     });
     redis.on('error', lost);
-    redis.on('ready', () => {
-      if (isUnavailable) logger.info('Redis is available again; limits are shared');
-      isUnavailable = false;
-    });
+    redis.on('ready', restored);
     return redis;
   };
   const connected = connect();
@@ -112,6 +119,7 @@ const redisCounters = (
       return new SharedStore(
         new RedisStore({ prefix: `tessera:${service}:${prefix}`, sendCommand }),
         lost,
+        restored,
       );
     },
     async stop() {

@@ -39,8 +39,8 @@ const digestWith = ({ secret }: EncryptionKey, value: Uint8Array, purpose: strin
 };
 
 /**
- * Creates a vault that seals with the first key and opens with all of them. To rotate, put a new key in front
- * and remove the old one after everything has been resealed. Throws without a key.
+ * Creates a vault that seals with the first key and opens with all of them. To rotate, add a new key at the end, put it in
+ * front when all replicas have it, and remove the old one after everything has been resealed. Throws without a key.
  */
 export const createVault = (keys: readonly EncryptionKey[]): Vault => {
   const [first] = keys;

@@ -23,7 +23,7 @@ export const enqueueScans = async (
   for (;;) {
     const { rows } = await pool.query<FoundContent>(
       `SELECT tenant_id, id FROM tenant_crm.file_contents
-       WHERE (scan_status = 'not_scanned' OR $1) AND scan_status <> 'pending'
+       WHERE (scan_status = 'not_scanned' OR $1)
          AND ($2::uuid IS NULL OR (tenant_id, id) > ($2::uuid, $3::uuid))
        ORDER BY tenant_id, id LIMIT ${BATCH}`,
       [all, last?.tenant_id ?? null, last?.id ?? null],

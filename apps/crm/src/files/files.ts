@@ -35,6 +35,7 @@ import {
   takePending,
 } from './files.repository.ts';
 import { requireServable, type ScanStatus } from './scan-status.ts';
+import { findUnused } from './sweep.repository.ts';
 import { addUsage, readUsage } from './usage.ts';
 
 /** An upload that has not ended by then was interrupted: no upload may take longer than an hour. */
@@ -169,8 +170,12 @@ export const createFiles = ({
 
   /** Deletes an object unless a record refers to it: a transaction may have committed before its connection broke. */
   const giveUp = async (db: TenantDb, id: string): Promise<void> => {
-    if (!(await markAbandoned(db, id))) return;
-    await jobs.enqueue(db, fileRemovalJob, { tenant_id: db.tenantId, id });
+    if (await markAbandoned(db, id)) {
+      await jobs.enqueue(db, fileRemovalJob, { tenant_id: db.tenantId, id });
+    } else if ((await findUnused(db, [id])).length > 0) {
+      // The rows of the tenant were deleted during the upload.
+      await remove(db, id);
+    }
   };
 
   /**

@@ -68,11 +68,8 @@ export async function* overdueFiles(
   }
 }
 
-/**
- * The given objects that no row refers to. None if the tenant has never had a file: the store then more likely belongs
- * to another database.
- */
-export const findOrphans = async (db: TenantDb, ids: readonly string[]): Promise<string[]> => {
+/** The given objects that no row refers to. */
+export const findUnused = async (db: TenantDb, ids: readonly string[]): Promise<string[]> => {
   const unused = objectColumns.map(
     ({ table, column }) => sql`NOT EXISTS (
       SELECT FROM ${Prisma.raw(`tenant_crm.${table}`)} AS row
@@ -81,9 +78,17 @@ export const findOrphans = async (db: TenantDb, ids: readonly string[]): Promise
   );
   const rows = await db.query<{ id: string }>(sql`
     SELECT object.id FROM unnest(${ids}::uuid[]) AS object (id)
-    WHERE EXISTS (SELECT FROM tenant_crm.file_usage WHERE tenant_id = ${db.tenantId}::uuid)
-      AND ${Prisma.join(unused, ' AND ')}`);
+    WHERE ${Prisma.join(unused, ' AND ')}`);
   return rows.map(({ id }) => id);
+};
+
+/**
+ * As `findUnused`. None if the tenant has never had a file: the store then more likely belongs to another database.
+ */
+export const findOrphans = async (db: TenantDb, ids: readonly string[]): Promise<string[]> => {
+  const used = await db.query(sql`
+    SELECT FROM tenant_crm.file_usage WHERE tenant_id = ${db.tenantId}::uuid`);
+  return used.length > 0 ? findUnused(db, ids) : [];
 };
 
 /** Sets or clears `missing_since` of a content; false if the content has another object by now. */

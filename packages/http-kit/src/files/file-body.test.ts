@@ -288,6 +288,15 @@ describe('a form with a file', () => {
     });
   });
 
+  test.each([
+    ['a file', 'filename="a"\r\n\r\nx'],
+    ['a field', 'x\r\n\r\nx'],
+  ])('%s without a name is 400', async (_case, part) => {
+    const { app } = appWith();
+    const body = `--b\r\nContent-Disposition: form-data; ${part}\r\n--b--\r\n`;
+    await post(app).set('content-type', 'multipart/form-data; boundary=b').send(body).expect(400);
+  });
+
   test('is 415 for another body type, 413 for a file that is too large, and 400 if it is incomplete', async () => {
     const { app } = appWith();
     expect((await post(app).send({ note: 'hi' })).status).toBe(415);

@@ -109,14 +109,20 @@ export const readForm = (
       destination.destroy(error);
       reject(error);
     };
-    parser.on('field', (name, value, isNameCut, isCut) => {
+    parser.on('field', (name: string | undefined, value, isNameCut, isCut) => {
+      // The parser declares that every part has a name, which RFC 7578 requires but clients may omit.
+      if (name === undefined) return fail(malformedUpload());
       if (hasFile) return fail(invalidField(shortName(name), 'must come before the file'));
       if (isNameCut) return fail(invalidField(shortName(name), 'is too long'));
       sent.texts.set(name, [...(sent.texts.get(name) ?? []), value]);
       if (isCut) sent.cut.add(shortName(name));
     });
-    parser.on('file', (part, content, name, _encoding, type) => {
+    parser.on('file', (part: string | undefined, content, name, _encoding, type) => {
       content.on('error', fail);
+      if (part === undefined) {
+        content.resume();
+        return fail(malformedUpload());
+      }
       if (part !== FILE) {
         content.resume();
         return fail(invalidField(shortName(part), `the file must be called "${FILE}"`));

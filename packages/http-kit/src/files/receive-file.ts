@@ -91,6 +91,8 @@ export const receiveFile = async (req: Request, body: FileBody): Promise<Receivi
   req.once('close', disconnected);
   stream.once('close', () => req.off('close', disconnected));
   try {
+    // The client has disconnected while it was authenticated.
+    if (req.destroyed) throw malformedUpload();
     const form = file.fields ? await readForm(req, stream, file.fields) : undefined;
     if (!form) req.pipe(stream);
     const declared = form ? form.type : mediaTypeOf(req.headers['content-type']);
