@@ -21,14 +21,12 @@ class SharedStore implements Store {
   readonly #shared: RedisStore;
   readonly #own = new MemoryCounter();
   readonly #onFailure: (error: unknown) => void;
-  readonly #onSuccess: () => void;
   #options: Options | undefined;
   #ready: Promise<void> | undefined;
 
-  constructor(shared: RedisStore, onFailure: (error: unknown) => void, onSuccess: () => void) {
+  constructor(shared: RedisStore, onFailure: (error: unknown) => void) {
     this.#shared = shared;
     this.#onFailure = onFailure;
-    this.#onSuccess = onSuccess;
   }
 
   init(options: Options): void {
@@ -55,9 +53,7 @@ class SharedStore implements Store {
   async #count<T>(act: (store: RedisStore | MemoryCounter) => Promise<T>): Promise<T> {
     try {
       await this.#connected();
-      const counted = await act(this.#shared);
-      this.#onSuccess();
-      return counted;
+      return await act(this.#shared);
     } catch (error) {
       this.#ready = undefined;
       this.#onFailure(error);
@@ -92,23 +88,20 @@ const redisCounters = (
       logger.error({ err }, 'Redis is unavailable; each replica counts separately');
     isUnavailable = true;
   };
-  const restored = (): void => {
-    if (isUnavailable) logger.info('Redis is available again; limits are shared');
-    isUnavailable = false;
-  };
   const connect = async (): Promise<Redis> => {
     // Not every process uses Redis, and its client takes more than a megabyte.
     const { Redis } = await import('ioredis');
     const redis = new Redis(url, {
       commandTimeout: timeoutMs,
       connectTimeout: timeoutMs,
-      // A server that has vanished does not close its connection.
-      socketTimeout: 4 * timeoutMs,
       maxRetriesPerRequest: 0,
       retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
     });
     redis.on('error', lost);
-    redis.on('ready', restored);
+    redis.on('ready', () => {
+      if (isUnavailable) logger.info('Redis is available again; limits are shared');
+      isUnavailable = false;
+    });
     return redis;
   };
   const connected = connect();
@@ -119,7 +112,6 @@ const redisCounters = (
       return new SharedStore(
         new RedisStore({ prefix: `tessera:${service}:${prefix}`, sendCommand }),
         lost,
-        restored,
       );
     },
     async stop() {

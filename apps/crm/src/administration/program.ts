@@ -86,9 +86,9 @@ export const createProgram = (
     .addHelpText(
       'after',
       [
-        '\nPut the new key in front of the list and restart every replica first: a replica that does not',
-        'know the key cannot open what is resealed. When a second run reports 0 for every table, remove',
-        'the old key.',
+        '\nFirst add the new key at the end of the list and restart every replica, then put it in front and',
+        'restart them again: a replica that does not know the key cannot open what others seal with it.',
+        'When a second run reports 0 for every table, remove the old key.',
         '\nExamples:\n  $ crm-admin reseal',
       ].join('\n'),
     )

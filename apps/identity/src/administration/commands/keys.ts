@@ -59,8 +59,9 @@ export const addKeyCommands = (program: Command, run: Run): void => {
     .addHelpText(
       'after',
       [
-        '\nPut the new key first in the list and restart every replica before you run this: a replica without',
-        'the new key cannot open resealed data. When a second run reports 0 everywhere, remove the old key.',
+        '\nFirst add the new key at the end of the list and restart every replica, then put it in front and',
+        'restart them again: a replica without the key cannot open what others seal with it. When a second',
+        'run reports 0 everywhere, remove the old key.',
         examples('reseal'),
       ].join('\n'),
     )
