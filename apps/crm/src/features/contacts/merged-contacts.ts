@@ -20,9 +20,10 @@ export const followMerges = async (
 ): Promise<string | null> => {
   let current = contactId;
   while (current !== null) {
+    // The contact is not deleted for good before the record refers to it.
     const [contact] = await db.query<{ is_deleted: boolean }>(sql`
       SELECT deleted_at IS NOT NULL AS is_deleted FROM tenant_crm.contacts
-      WHERE tenant_id = ${db.tenantId}::uuid AND id = ${current}::uuid`);
+      WHERE tenant_id = ${db.tenantId}::uuid AND id = ${current}::uuid FOR KEY SHARE`);
     const [merge] = await db.query<{ survivor_id: string }>(sql`
       UPDATE tenant_crm.contact_merges
       SET moved = jsonb_set(moved, ARRAY[${table}], coalesce(moved -> ${table}, '[]') || to_jsonb(${id}::text))
