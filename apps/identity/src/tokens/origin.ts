@@ -1,4 +1,5 @@
-import type { Transaction } from '../database.ts';
+import type { Database, Transaction } from '../database.ts';
+import { lockUser } from '../users/users.ts';
 import { invalidToken } from './authenticate.ts';
 import type { UserCaller } from './caller.ts';
 
@@ -51,12 +52,26 @@ export const lockOrigin = async (
 };
 
 /**
- * 401 if the session or token of the caller has ended since the request was authenticated: whoever was signed out
- * while waiting must not change a factor afterwards. Pages are authenticated by the session itself, which then
- * counts as the token. The caller must hold the lock of the user.
+ * 401 if the session or token of the caller has ended since the request was authenticated. Pages are authenticated by
+ * the session itself, which then counts as the token.
  */
-export const requireOrigin = async (tx: Transaction, caller: Credentials): Promise<void> => {
+const requireOrigin = async (tx: Transaction, caller: Credentials): Promise<void> => {
   const isPage = caller.tokenId === caller.sessionId;
   const lock = isPage ? lockSession(tx, caller.sessionId) : lockOrigin(tx, caller);
   if (!(await lock)) throw invalidToken();
 };
+
+/**
+ * Runs a change of a factor in a transaction with the user locked. 401 if the session or token of the caller has ended
+ * meanwhile: whoever was signed out while waiting must not change a factor afterwards.
+ */
+export const changeFactor = <T>(
+  database: Pick<Database, '$transaction'>,
+  caller: Credentials & Pick<UserCaller, 'id'>,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> =>
+  database.$transaction(async (tx) => {
+    await lockUser(tx, caller.id);
+    await requireOrigin(tx, caller);
+    return work(tx);
+  });

@@ -3,6 +3,8 @@ import type { Database, Transaction } from '../../database.ts';
 import type { TwoFactor } from '../../generated/prisma/client.ts';
 import { UNLOCKED } from '../../security/lockout.ts';
 import { digest } from '../../security/secrets.ts';
+import type { UserCaller } from '../../tokens/caller.ts';
+import { changeFactor } from '../../tokens/origin.ts';
 import { lockUser } from '../../users/users.ts';
 import { normalizedCode } from './codes.ts';
 
@@ -30,6 +32,11 @@ export class TwoFactorRepository {
       await lockUser(tx, userId);
       return work(tx);
     });
+  }
+
+  /** As `change`, by a caller who is signed in; see `changeFactor`. */
+  changeAs<T>(caller: UserCaller, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return changeFactor(this.#database, caller, work);
   }
 
   /** Stores a new unconfirmed secret, replacing a previous unconfirmed one. */

@@ -8,7 +8,6 @@ import type { SecurityMails } from '../../mail/security-mails.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { Lockout } from '../../security/lockout.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
-import { requireOrigin } from '../../tokens/origin.ts';
 import type { DevicesService } from '../devices/devices.service.ts';
 import type { ReauthenticationService } from '../reauthentication/reauthentication.service.ts';
 import { type PasswordConfirmation, requireUnchanged } from '../sign-in/password-confirmation.ts';
@@ -101,8 +100,7 @@ export class TwoFactorService {
     const secret = randomBytes(SECRET_BYTES);
     const recoveryCodes = newRecoveryCodes();
     const sealed = new Uint8Array(vault.seal(secret, twoFactorPurpose(userId)));
-    await repository.change(userId, async (tx) => {
-      await requireOrigin(tx, caller);
+    await repository.changeAs(caller, async (tx) => {
       const known = await repository.find(userId, tx);
       if (known?.confirmedAt) throw alreadyEnabled();
       await repository.begin(tx, userId, sealed);
@@ -153,8 +151,7 @@ export class TwoFactorService {
     const { id: userId } = caller;
     await this.#use.reauthentication.requireRecent(caller);
     const code = parseCode(typed);
-    await repository.change(userId, async (tx) => {
-      await requireOrigin(tx, caller);
+    await repository.changeAs(caller, async (tx) => {
       const known = await repository.find(userId, tx);
       if (!known) throw conflict('Start with `POST /api/auth/2fa/enable`.');
       if (known.confirmedAt) throw alreadyEnabled();
@@ -238,8 +235,7 @@ export class TwoFactorService {
     await this.#use.reauthentication.requireRecent(caller);
     await this.#requireEnabled(userId);
     const verified = await passwords.demand(userId, password);
-    await repository.change(userId, async (tx) => {
-      await requireOrigin(tx, caller);
+    await repository.changeAs(caller, async (tx) => {
       await requireUnchanged(tx, verified);
       await this.#requireEnabled(userId, tx);
       await work(tx);
