@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createLogger } from '@tessera/http-kit';
 import { until } from '@tessera/local-stack';
+import { WAITING } from '../testing/locks.ts';
 import {
   ascending,
   change,
@@ -12,9 +13,6 @@ import {
 import { severable } from '../testing/severable.ts';
 import { bumpPolicyVersion, enqueue } from './outbox.ts';
 import { type OutboxRecord, type Relay, startRelay } from './relay.ts';
-
-/** Transactions that wait for a condition. */
-const SLOW = { timeout: 60_000 };
 
 const logger = createLogger('test', 'silent');
 
@@ -105,7 +103,7 @@ describe('a relay', () => {
       await enqueue(tx, { type: TOPIC, data: { tenant_id: acme, version, user_ids: null } });
       await change(outbox.database, globex);
       await until(() => seen.length === 1);
-    }, SLOW);
+    }, WAITING);
     await until(() => seen.length === 2);
     expect(seen.map(({ key }) => key)).toEqual([globex, acme]);
   });

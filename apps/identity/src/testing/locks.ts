@@ -12,6 +12,9 @@ export const isWaitingForLock = async (database: Database): Promise<boolean> => 
   return Number(row?.waiting) > 0;
 };
 
+/** A transaction that waits for a condition may take longer than others. */
+export const WAITING = { timeout: 60_000 };
+
 /** What becomes of something that waits for the locks of `hold` while `change` is done and commits. */
 export const collide = async <T>(
   database: Database,
@@ -25,7 +28,7 @@ export const collide = async <T>(
     await until(() => isWaitingForLock(database));
     await change(tx);
     return { running };
-  });
+  }, WAITING);
   return running;
 };
 

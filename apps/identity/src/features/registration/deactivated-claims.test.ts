@@ -1,20 +1,10 @@
-import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
-import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';
 import { PASSWORD } from '../../testing/population.ts';
+import { startRegistration } from '../../testing/registration.ts';
 
 const NEW = 'Another-horse-8-battery';
 const newPassword = { password: NEW, password_confirmation: NEW };
 
-let identity: TestIdentity;
-let mailbox: Mailbox;
-beforeAll(async () => {
-  mailbox = await openMailbox();
-  identity = await startIdentity({ MAIL_DIRECTORY: mailbox.directory });
-});
-afterAll(async () => {
-  await identity.stop();
-  await mailbox.remove();
-});
+const { identity, mailbox } = await startRegistration();
 
 const post = (path: string, body: object) => identity.http.post(`/api/auth/${path}`).send(body);
 /** An account that has not confirmed its address. */

@@ -1,6 +1,6 @@
-import { until } from '@tessera/local-stack';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { collide } from '../../testing/locks.ts';
 import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';
 import { type Bearer, PASSWORD } from '../../testing/population.ts';
 import { serviceAccountsOf } from '../../testing/service-accounts.ts';
@@ -271,19 +271,12 @@ describe('accepting it', () => {
     const { password, password_confirmation } = person;
     const other = address();
     const { database } = identity.context;
-    const answer = await database.$transaction(async (tx) => {
-      await lockAddress(tx, email ?? '');
-      const accepting = accept(token, { password, password_confirmation }).then((each) => each);
-      await until(async () => {
-        const [found] = await database.$queryRaw<{ count: number }[]>`
-          SELECT count(*)::int AS count FROM pg_locks l JOIN pg_stat_activity a USING (pid)
-          WHERE l.locktype = 'advisory' AND NOT l.granted AND a.datname = current_database()`;
-        return (found?.count ?? 0) > 0;
-      });
-      await tx.user.update({ where: { id }, data: { email: other } });
-      return { accepting };
+    const accepting = () => accept(token, { password, password_confirmation });
+    const { status } = await collide(database, accepting, {
+      hold: (tx) => lockAddress(tx, email ?? ''),
+      change: (tx) => tx.user.update({ where: { id }, data: { email: other } }),
     });
-    expect((await answer.accepting).status).toBe(409);
+    expect(status).toBe(409);
     const user = await database.user.findUniqueOrThrow({ where: { id } });
     expect(user).toMatchObject({ email: other, emailVerifiedAt: null });
     // The next attempt creates a new account with the invited address.

@@ -1,11 +1,8 @@
 import { until } from '@tessera/local-stack';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
-import { isWaitingForLock } from '../../testing/locks.ts';
+import { collide } from '../../testing/locks.ts';
 import { PASSWORD } from '../../testing/population.ts';
-
-/** Transactions that wait for a condition. */
-const SLOW = { timeout: 60_000 };
 
 let identity: TestIdentity;
 let tenant: Tenant;
@@ -66,14 +63,13 @@ describe('a sign-in fails', () => {
   test('if the account changes while its password is verified', async () => {
     const someone = await identity.people.user();
     const { database } = identity.context;
-    // Holds the account's row until the sign-in waits for it.
-    const attempt = await database.$transaction(async (tx) => {
-      await tx.user.update({ where: { id: someone.id }, data: { passwordHash: 'changed' } });
-      const running = login({ email: someone.email, password: PASSWORD }).then((answer) => answer);
-      await until(() => isWaitingForLock(database));
-      return { running };
-    }, SLOW);
-    expect((await attempt.running).body).toEqual(refusal);
+    const attempt = () => login({ email: someone.email, password: PASSWORD });
+    const { body } = await collide(database, attempt, {
+      hold: (tx) =>
+        tx.user.update({ where: { id: someone.id }, data: { passwordHash: 'changed' } }),
+      change: async () => undefined,
+    });
+    expect(body).toEqual(refusal);
     expect(await database.session.count({ where: { userId: someone.id } })).toBe(0);
   });
 });

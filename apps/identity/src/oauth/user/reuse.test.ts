@@ -1,12 +1,7 @@
-import { until } from '@tessera/local-stack';
 import type { User } from '../../generated/prisma/client.ts';
 import { startAuthorization } from '../../testing/authorization.ts';
-import { isWaitingForLock } from '../../testing/locks.ts';
+import { answerAfter, mustNotWait } from '../../testing/locks.ts';
 import { expectRefused, present } from '../../testing/tokens.ts';
-import { lockUser } from '../../users/users.ts';
-
-/** Transactions that wait for a condition. */
-const SLOW = { timeout: 60_000 };
 
 const { identity, flow, client, someone, expectDead } = await startAuthorization();
 afterAll(() => identity.stop());
@@ -79,15 +74,12 @@ describe('a refresh token that was replaced', () => {
     const { user, tokens } = await someone();
     await flow.refresh(client, tokens.refresh_token);
     const { database } = identity.context;
-    const reuse = await database.$transaction(async (tx) => {
-      await lockUser(tx, user.id);
-      const running = flow.refresh(client, tokens.refresh_token).then((answer) => answer);
-      await until(() => isWaitingForLock(database));
-      await tx.$executeRaw`SET LOCAL lock_timeout = '1ms'`;
+    const reuse = () => flow.refresh(client, tokens.refresh_token);
+    const { status } = await answerAfter(database, user.id, reuse, async (tx) => {
+      await mustNotWait(tx);
       await tx.session.updateMany({ where: { userId: user.id }, data: { ipAddress: null } });
-      return { running };
-    }, SLOW);
-    expect((await reuse.running).status).toBe(400);
+    });
+    expect(status).toBe(400);
     expect((await told(user)).actions).toBe(1);
   });
 
