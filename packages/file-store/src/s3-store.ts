@@ -137,12 +137,12 @@ export const createS3Store = (options: S3Options): ObjectStore => {
     async write(object, content) {
       const Key = keyOf(object);
       const { client, Upload } = await connect();
-      const sent = { bytes: 0 };
+      let sentBytes = 0;
       let ofContent: { readonly error: unknown } | undefined;
       const counted = async function* () {
         try {
           for await (const piece of content) {
-            sent.bytes += piece.byteLength;
+            sentBytes += piece.byteLength;
             yield piece;
           }
         } catch (error) {
@@ -162,7 +162,7 @@ export const createS3Store = (options: S3Options): ObjectStore => {
       } catch (error) {
         // The upload fails with another error if the service refuses to abort it.
         if (ofContent) throw ofContent.error;
-        if (await isOwnObject(Key, error, sent.bytes)) return;
+        if (await isOwnObject(Key, error, sentBytes)) return;
         throw statusOf(error) === 507 ? new StoreFull(error) : error;
       } finally {
         Body.destroy();

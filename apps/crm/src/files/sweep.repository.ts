@@ -68,8 +68,12 @@ export async function* overdueFiles(
   }
 }
 
-/** The given objects that no row refers to. */
-export const findUnused = async (db: TenantDb, ids: readonly string[]): Promise<string[]> => {
+/** The given objects that no row refers to, if the condition holds. */
+const unusedObjects = async (
+  db: TenantDb,
+  ids: readonly string[],
+  condition: Prisma.Sql,
+): Promise<string[]> => {
   const unused = objectColumns.map(
     ({ table, column }) => sql`NOT EXISTS (
       SELECT FROM ${Prisma.raw(`tenant_crm.${table}`)} AS row
@@ -78,18 +82,23 @@ export const findUnused = async (db: TenantDb, ids: readonly string[]): Promise<
   );
   const rows = await db.query<{ id: string }>(sql`
     SELECT object.id FROM unnest(${ids}::uuid[]) AS object (id)
-    WHERE ${Prisma.join(unused, ' AND ')}`);
+    WHERE ${condition} AND ${Prisma.join(unused, ' AND ')}`);
   return rows.map(({ id }) => id);
 };
+
+/** The given objects that no row refers to. */
+export const findUnused = (db: TenantDb, ids: readonly string[]): Promise<string[]> =>
+  unusedObjects(db, ids, sql`TRUE`);
 
 /**
  * As `findUnused`. None if the tenant has never had a file: the store then more likely belongs to another database.
  */
-export const findOrphans = async (db: TenantDb, ids: readonly string[]): Promise<string[]> => {
-  const used = await db.query(sql`
-    SELECT FROM tenant_crm.file_usage WHERE tenant_id = ${db.tenantId}::uuid`);
-  return used.length > 0 ? findUnused(db, ids) : [];
-};
+export const findOrphans = (db: TenantDb, ids: readonly string[]): Promise<string[]> =>
+  unusedObjects(
+    db,
+    ids,
+    sql`EXISTS (SELECT FROM tenant_crm.file_usage WHERE tenant_id = ${db.tenantId}::uuid)`,
+  );
 
 /** Sets or clears `missing_since` of a content; false if the content has another object by now. */
 export const markMissing = async (

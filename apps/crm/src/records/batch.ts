@@ -195,11 +195,10 @@ class Batch<T extends KindTypes> {
       );
       return created.map((record) => ({ status: 201, record }));
     } catch (error) {
-      // A response that would be too long has no single reason.
-      const isTooLong = error instanceof HttpError && error.status === 413;
-      if (isTooLong && this.#isAtomic) throw error;
-      if (error instanceof HttpError && error.status < 500) return undefined;
-      throw error;
+      if (!(error instanceof HttpError) || error.status >= 500) throw error;
+      // No single one of them makes the response too long.
+      if (error.status === 413 && this.#isAtomic) throw error;
+      return undefined;
     }
   }
 

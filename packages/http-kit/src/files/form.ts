@@ -119,12 +119,9 @@ export const readForm = (
     });
     parser.on('file', (part: string | undefined, content, name, _encoding, type) => {
       content.on('error', fail);
-      if (part === undefined) {
-        content.resume();
-        return fail(malformedUpload());
-      }
       if (part !== FILE) {
         content.resume();
+        if (part === undefined) return fail(malformedUpload());
         return fail(invalidField(shortName(part), `the file must be called "${FILE}"`));
       }
       hasFile = true;
