@@ -10,11 +10,34 @@ const FREQUENT = 20;
 /** What the trigram index can find: three consecutive letters or digits. */
 const TRIGRAM = /[\p{L}\p{N}]{3}/u;
 
+/** A term for which texts in ASCII have no pieces, unless it is a rare letter. */
+const WORD_PAIR = /^[a-z0-9]{2}$/;
+
+/** In a regular expression of PostgreSQL. */
+const ANY_ASCII = String.raw`[\x01-\x7f]`;
+
+interface Sample {
+  readonly hits: number;
+  /** The folded term. */
+  readonly key: string;
+  readonly has_pieces: boolean;
+}
+
+/**
+ * Rows with two letters or digits: the trigram index finds them in front of each character of ASCII, and at the end of
+ * the text; the index of pieces finds them in texts with other characters.
+ */
+const containsPair = (term: string, key: string): Prisma.Sql => sql`(
+  search_text ~ ${`${key}${ANY_ASCII}`} OR search_text LIKE ${`%${key}`}
+  OR tenant_crm.search_pieces(search_text) @> tenant_crm.term_pairs(${term})
+)`;
+
 /**
  * The fastest condition for rows whose text contains the term. Most terms contain a trigram, and the trigram
  * index finds their rows. For terms without one ("me", "a@b", "--"): if the term is frequent, comparing rows in
- * list order finds enough hits soon; if it is rare or does not occur, the index of pieces finds them. These use
- * `strpos`, since for LIKE the planner would read the whole trigram index.
+ * list order finds enough hits soon; if it is rare or does not occur, the indexes of trigrams and pieces find them,
+ * except for a digit and letters that most texts contain. These use `strpos`, since for LIKE the planner would read
+ * the whole trigram index.
  */
 const textCondition = async (
   db: TenantDb,
@@ -26,13 +49,14 @@ const textCondition = async (
     return sql`search_text LIKE tenant_crm.search_pattern(${term})`;
   }
   const contains = sql`strpos(search_text, tenant_crm.search_key(${term})) > 0`;
-  const sample = await db.read<{ hits: number }>(sql`
-    SELECT count(*)::int AS hits
-    FROM (SELECT search_text FROM ${table} WHERE ${among} LIMIT ${SAMPLE}) AS sample
-    WHERE ${contains}`);
-  return (sample[0]?.hits ?? 0) >= FREQUENT
-    ? contains
-    : sql`${contains} AND tenant_crm.search_pieces(search_text) @> tenant_crm.term_pieces(${term})`;
+  const [sample] = await db.read<Sample>(sql`
+    SELECT count(*) FILTER (WHERE ${contains})::int AS hits, tenant_crm.search_key(${term}) AS key,
+      tenant_crm.term_pieces(${term}) <> '{}' AS has_pieces
+    FROM (SELECT search_text FROM ${table} WHERE ${among} LIMIT ${SAMPLE}) AS sample`);
+  if (!sample || sample.hits >= FREQUENT) return contains;
+  if (WORD_PAIR.test(sample.key)) return sql`${contains} AND ${containsPair(term, sample.key)}`;
+  if (!sample.has_pieces) return contains;
+  return sql`${contains} AND tenant_crm.search_pieces(search_text) @> tenant_crm.term_pieces(${term})`;
 };
 
 /** A search outside of the `search_text` of a kind. */
