@@ -16,7 +16,7 @@ export interface Changes<T extends KindTypes> {
   updateMany(
     caller: T['caller'],
     changes: readonly { readonly id: string; readonly change: T['update'] }[],
-  ): Promise<void>;
+  ): Promise<readonly string[]>;
   update(
     caller: T['caller'],
     id: string,

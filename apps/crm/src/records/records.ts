@@ -68,12 +68,12 @@ export interface Records<T extends KindTypes> {
   addMany(caller: T['caller'], inputs: readonly T['create'][]): Promise<readonly string[]>;
   /**
    * Updates several records in one statement, all or none; each once. They are locked in the order of their ids. The
-   * kind must have ids as keys.
+   * kind must have ids as keys. Those that have all of the values already stay as they are; returns the ids of the others.
    */
   updateMany(
     caller: T['caller'],
     changes: readonly { readonly id: string; readonly change: T['update'] }[],
-  ): Promise<void>;
+  ): Promise<readonly string[]>;
   /**
    * Throws 404 unless the caller still sees all of these records. They may have been deleted, but not for good. Without a scope
    * and a parent, nothing hides them.

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Changes, Versions } from './changes.ts';
 import type { KindTypes, RowContext, Scope } from './kind.ts';
 import type { RecordValues } from './many-rows.ts';
@@ -17,6 +18,17 @@ interface Change<T extends KindTypes> {
   /** Throws to reject the change, or returns the columns to write. */
   decide(context: RowContext<T>, scope: Scope<T['row']>): object | Promise<object>;
 }
+
+/** Whether one of the values is another one than that of the row. */
+const areOther = (values: object, row: object, merged: object): boolean => {
+  const before = row as Readonly<Record<string, unknown>>;
+  return Object.entries(values).some(([name, value]) => {
+    if (value === undefined) return false;
+    const former = before[name];
+    const after = Object.hasOwn(merged, name) ? { ...(former as object), ...value } : value;
+    return !isDeepStrictEqual(after, former);
+  });
+};
 
 /** The two ways to change a record that exists. */
 export const createRowChanges = <T extends KindTypes>(
@@ -108,7 +120,7 @@ export const createUpdates = <T extends KindTypes>(
 
     async updateMany(caller, changes) {
       const { db, scope } = await open(caller);
-      await db.transaction(async (transaction) => {
+      return db.transaction(async (transaction) => {
         const ids = changes.map(({ id }) => id);
         const locked = await repository.lock(transaction, scope, ids);
         const live = locked.filter(({ deleted_at }) => !deleted_at);
@@ -124,7 +136,7 @@ export const createUpdates = <T extends KindTypes>(
           const ruled = await rules.update?.(change, { caller, db: transaction, row });
           const own = valuesIn(change) === undefined ? {} : accepted(declared, change, row);
           const all = { ...values, ...ruled, ...own };
-          if (!isEmpty(all)) updates.push({ id, values: all });
+          if (areOther(all, row, kind.jsonFields)) updates.push({ id, values: all });
         }
         const filled = withSameColumns(updates, rows);
         const changed = await repository.updateMany(transaction, filled, causeOf(caller, 'update'));
@@ -132,6 +144,7 @@ export const createUpdates = <T extends KindTypes>(
           const before = rows.get(row.id);
           await follow?.({ action: 'update', caller, db: transaction, before, row });
         }
+        return updates.map(({ id }) => id);
       });
     },
 

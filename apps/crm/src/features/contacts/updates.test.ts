@@ -43,3 +43,26 @@ test('Records that are updated together get what each of them changes, with its 
   await expect(missing).rejects.toMatchObject({ status: 404 });
   expect((await shown(first)).title).toBe('CEO');
 });
+
+test('Of records that are updated together, those that have the values already stay as they are', async () => {
+  const caller = callerIn();
+  const records = createRecords(contact, database);
+  const given = {
+    tags: ['vip'],
+    emails: [{ label: 'home', email: 'ada@example.com' }],
+    phones: [],
+    addresses: [],
+    title: 'CEO',
+  };
+  const create = (first_name: string) => records.create(caller, { ...given, first_name });
+  const [same, other] = [await create('Ada'), await create('Bob')];
+  const emails = [{ email: 'ada@example.com', label: 'home' }];
+  const changed = await records.updateMany(caller, [
+    { id: same.id, change: { tags: ['vip'], emails, title: 'CEO' } },
+    { id: other.id, change: { tags: [], title: 'CEO' } },
+  ]);
+  expect(changed).toEqual([other.id]);
+  const versions = [same, other].map(async ({ id }) => (await records.get(caller, id)).version);
+  expect(await Promise.all(versions)).toEqual([1, 2]);
+  expect((await records.history(caller, same.id)).rows).toHaveLength(1);
+});
