@@ -25,7 +25,7 @@ import { hasEnded, importStatuses } from './import-status.ts';
 export const importableResources = ['contacts', 'companies'] as const;
 export type ImportableResource = (typeof importableResources)[number];
 
-/** What happens to a row whose record exists already, by e-mail address or domain. */
+/** What happens to a row whose record exists already, by id, e-mail address or domain. */
 export const duplicateRules = ['skip', 'update', 'create'] as const;
 
 /** CSV header -> field; null ignores the column. */
@@ -56,7 +56,7 @@ const Import = answerOf('Import', ImportInput, {
   rows_read: rows('Rows that have been processed, without the header'),
   rows_created: rows('Rows that became new records'),
   rows_updated: rows('Rows that changed a record'),
-  rows_skipped: rows('Rows whose record exists already'),
+  rows_skipped: rows('Rows whose record exists already, or has all of their values'),
   rows_failed: rows('Rows with errors; `GET .../failures` lists them'),
   error: described(nullable(text(1000)), 'Why the import failed as a whole, or was cancelled'),
   user_id: nullable(uuid()),

@@ -161,7 +161,7 @@ test('Custom fields are columns of their own, as in exports', async () => {
   expect(found.map(({ custom }) => custom)).toEqual([{ shoe_size: 38.5, is_vip: true }, {}]);
   expect((await get(`/api/crm/imports/${id}/failures`)).text).toMatch(/^3,custom.shoe_size /m);
   const { text } = await get('/api/crm/contacts/export').expect(200);
-  expect(await importFile(text)).toMatchObject({ rows_created: 2, rows_failed: 0 });
+  expect(await importFile(text, { duplicates: 'create' })).toMatchObject({ rows_created: 2, rows_failed: 0 });
 });
 
 describe('The encoding', () => {
@@ -328,7 +328,7 @@ describe('Rows whose e-mail address a contact has already', () => {
     await post('/api/crm/custom-fields', field).expect(201);
     const { text: exported } = await get('/api/crm/contacts/export').expect(200);
     expect(await importFile(exported, { duplicates: 'update' })).toMatchObject({
-      rows_updated: 1,
+      rows_skipped: 1,
       rows_failed: 0,
     });
     const counts = await importFile(file, { duplicates: 'update' });

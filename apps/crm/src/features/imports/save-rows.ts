@@ -1,8 +1,9 @@
-import { HttpError } from '@tessera/http-kit';
+import { isUuid } from '@tessera/fields';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
-import { separately } from '../../records/savepoint.ts';
+import { attempt, inHalves, type Work } from './attempts.ts';
 import type { RowFields } from './columns.ts';
+import type { Match, RowKeys } from './existing-records.ts';
 import type { FailedRow } from './failures.repository.ts';
 import type { ImportRow } from './imports.kind.ts';
 import type { RowCounts } from './imports.repository.ts';
@@ -22,7 +23,7 @@ export interface ValidRow {
 export interface SavedRows {
   readonly counts: Pick<RowCounts, 'rows_created' | 'rows_updated' | 'rows_skipped'>;
   readonly failures: readonly FailedRow[];
-  /** The values by which later rows recognise the records that were created. */
+  /** The values by which later rows recognise the records that were created, or got them. */
   readonly createdValues: readonly string[];
 }
 
@@ -37,63 +38,20 @@ export interface Destination {
   readonly dryRunValues: SeenValues | undefined;
 }
 
-/** The errors of an input that a constraint or a rule rejects; throws any other error. */
-const reasonsOf = (error: unknown): readonly string[] => {
-  if (!(error instanceof HttpError) || error.status >= 500) throw error;
-  return error.errors ? Object.values(error.errors).flat() : [error.message];
-};
-
-/** Runs `work`; if it is rejected, undoes it and returns the reasons. */
-const attempt = async (
-  db: TenantDb,
-  work: () => Promise<void>,
-): Promise<readonly string[] | undefined> => {
-  try {
-    await separately(db, work);
-    return undefined;
-  } catch (error) {
-    return reasonsOf(error);
-  }
-};
-
-/** A row whose record exists, unless it is one that an earlier row of the batch creates: that may fail. */
+/** A row whose record exists, unless it is one that an earlier row of the batch saves: that may fail. */
 interface PossibleDuplicate {
   readonly row: ValidRow;
-  readonly value: string;
+  readonly match: Match | undefined;
 }
 
 interface Update {
   readonly row: ValidRow;
   readonly id: string;
+  readonly change: object;
 }
 
-/** Runs work on rows; returns why it is rejected, if it is. */
-type Work<R> = (rows: readonly R[]) => Promise<readonly string[] | undefined>;
-
-/**
- * Runs work on all rows at once. If it is rejected, the halves are tried, and so on, to find the rows that are the
- * reason.
- */
-const inHalves = async <R>(
-  rows: readonly R[],
-  work: Work<R>,
-  fail: (row: R, errors: readonly string[]) => void,
-): Promise<void> => {
-  const [first] = rows;
-  if (first === undefined) return;
-  const errors = await work(rows);
-  if (!errors) return;
-  if (rows.length === 1) {
-    fail(first, errors);
-    return;
-  }
-  const middle = Math.ceil(rows.length / 2);
-  await inHalves(rows.slice(0, middle), work, fail);
-  await inHalves(rows.slice(middle), work, fail);
-};
-
-const changeOf = ({ input, given }: ValidRow): object =>
-  Object.fromEntries(given.map((name) => [name, input[name]]));
+/** The input without the id, which a new record does not take from the file. */
+const withoutId = ({ id: _id, ...input }: RowFields): RowFields => input;
 
 /**
  * Saves rows as records, in the given transaction. Rows that a constraint or a rule rejects are returned as
@@ -103,64 +61,93 @@ export const saveRows = async (
   { db, caller, target, duplicates, dryRunValues }: Destination,
   rows: readonly ValidRow[],
 ): Promise<SavedRows> => {
-  const duplicateValue = ({ input }: ValidRow): string | undefined => {
-    const value = input[target.duplicateField];
-    return duplicates !== 'create' && typeof value === 'string' ? value : undefined;
+  const { field, alsoIn } = target.identity;
+  const keysOf = ({ input }: ValidRow): RowKeys => {
+    if (duplicates === 'create') return { id: undefined, value: undefined };
+    const { id, [field]: value } = input;
+    const text = typeof id === 'string' ? id.trim().toLowerCase() : '';
+    return {
+      id: isUuid(text) ? text : undefined,
+      value: typeof value === 'string' ? value : undefined,
+    };
   };
-  const values = rows.map(duplicateValue).filter((value) => value !== undefined);
-  const ids = values.length > 0 ? await target.findExisting(db, values) : new Map<string, string>();
-
-  // Before any savepoint: after a rejected row, the others are tried in the order of the file.
-  if (duplicates === 'update') await target.lock(db, caller, [...ids.values()]);
+  const keys = rows.map(keysOf);
+  let matchOf = await target.findExisting(db, keys);
+  if (duplicates === 'update') {
+    // Before any savepoint: after a rejected row, the others are tried in the order of the file.
+    const found = new Set(keys.flatMap((one) => matchOf(one)?.id ?? []));
+    await target.lock(db, caller, [...found]);
+    // Those that were changed, merged or deleted while this waited for them may be the records of other rows or of none.
+    if (found.size > 0) matchOf = await target.findExisting(db, keys);
+  }
   // Rows that may update records are valid without them.
   const required = duplicates === 'update' ? await target.requiredOfNew(db) : [];
   const failures: FailedRow[] = [];
   const fail = ({ row_number, cells }: ValidRow, errors: readonly string[]): void => {
     failures.push({ row_number, cells, errors });
   };
+  const wasInDryRun = (value: string | undefined): boolean =>
+    value !== undefined && (dryRunValues?.has(value) ?? false);
 
   const creates: ValidRow[] = [];
   const possibleDuplicates: PossibleDuplicate[] = [];
   const pending = new Set<string>();
   let skipped = 0;
-  for (const row of rows) {
-    const value = duplicateValue(row);
-    const isKnown =
-      value !== undefined && (ids.has(value) || pending.has(value) || dryRunValues?.has(value));
+  for (const [index, row] of rows.entries()) {
+    const { id, value } = keys[index] as RowKeys;
+    const match = matchOf({ id, value });
+    const isPending = value !== undefined && pending.has(value);
+    const isKnown = match !== undefined || isPending || wasInDryRun(value);
     const missing = isKnown ? [] : required.filter((name) => row.input[name] === undefined);
     if (missing.length > 0) {
       fail(
         row,
         missing.map((name) => `${name} is required`),
       );
+    } else if (match?.isOneOfSeveral && duplicates === 'update') {
+      fail(row, [target.severalMessage]);
     } else if (!isKnown) {
       creates.push(row);
       if (value !== undefined) pending.add(value);
-    } else if (duplicates === 'update' || !(ids.has(value) || dryRunValues?.has(value))) {
-      possibleDuplicates.push({ row, value });
+    } else if (duplicates === 'update' || !(match || wasInDryRun(value))) {
+      possibleDuplicates.push({ row, match });
+      // The record gets it, so it is also that of a later row with this value.
+      if (match && value !== undefined) pending.add(value);
     } else {
       skipped += 1;
     }
   }
 
+  /** The records that rows have been saved in, by the value. */
+  const saved = new Map<string, string>();
   let created = 0;
   const create: Work<ValidRow> = (some) =>
     attempt(db, async () => {
-      const inputs = some.map(({ input }) => input);
+      const inputs = some.map(({ input }) => withoutId(input));
       for (const [index, id] of (await target.create(db, caller, inputs)).entries()) {
         const row = some[index];
-        const value = row && duplicateValue(row);
-        if (value !== undefined) ids.set(value, id);
+        const value = row && keysOf(row).value;
+        if (value !== undefined) saved.set(value, id);
       }
       created += some.length;
     });
   let updated = 0;
   const update: Work<Update> = (some) =>
     attempt(db, async () => {
-      const changes = some.map(({ id, row }) => ({ id, change: changeOf(row) }));
-      await target.update(db, caller, changes);
-      updated += some.length;
+      const changed = await target.update(db, caller, some);
+      for (const { id, row } of some) {
+        const { value } = keysOf(row);
+        if (value !== undefined) saved.set(value, id);
+      }
+      updated += changed.length;
+      skipped += some.length - changed.length;
     });
+  /** A record that only `isAlso` says is that of the row keeps what says so. */
+  const changeOf = ({ input, given }: ValidRow, match: Match | undefined): object => {
+    const kept = match?.isAlso ? ['id', field, ...alsoIn] : ['id'];
+    const changed = given.filter((name) => !kept.includes(name));
+    return Object.fromEntries(changed.map((name) => [name, input[name]]));
+  };
 
   await inHalves(creates, create, fail);
   let remaining: readonly PossibleDuplicate[] = possibleDuplicates;
@@ -169,15 +156,18 @@ export const saveRows = async (
     const later: PossibleDuplicate[] = [];
     const taken = new Set<string>();
     for (const duplicate of remaining) {
-      const { row, value } = duplicate;
-      const id = ids.get(value);
+      const { row, match } = duplicate;
+      const { value } = keysOf(row);
+      const id = match?.id ?? (value === undefined ? undefined : saved.get(value));
+      const keysOfRow = [id, value].filter((one) => one !== undefined);
       if (id && duplicates === 'skip') skipped += 1;
-      else if (!id && dryRunValues?.has(value)) updated += 1;
-      // A statement changes a record once, and rows about one record are saved in their order.
-      else if (taken.has(value)) later.push(duplicate);
+      else if (!id && wasInDryRun(value)) updated += 1;
       else {
-        taken.add(value);
-        if (id) updates.push({ row, id });
+        // A statement changes a record once, and rows about one record are saved in their order.
+        const isTaken = keysOfRow.some((one) => taken.has(one));
+        for (const one of keysOfRow) taken.add(one);
+        if (isTaken) later.push(duplicate);
+        else if (id) updates.push({ row, id, change: changeOf(row, match) });
         else await inHalves([row], create, fail);
       }
     }
@@ -187,6 +177,6 @@ export const saveRows = async (
   return {
     counts: { rows_created: created, rows_updated: updated, rows_skipped: skipped },
     failures,
-    createdValues: [...pending].filter((value) => ids.has(value)),
+    createdValues: [...pending].filter((value) => saved.has(value)),
   };
 };

@@ -1,5 +1,5 @@
 import type { CrmPermission } from '@tessera/contracts';
-import { optional, type Shape, shape } from '@tessera/fields';
+import { anything, optional, type Shape, shape } from '@tessera/fields';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
@@ -7,9 +7,10 @@ import type { Kind, KindTypes } from '../../records/kind.ts';
 import { createRecords, type Records } from '../../records/records.ts';
 import { company } from '../companies/companies.kind.ts';
 import { contact } from '../contacts/contacts.kind.ts';
+import { findMatches, type Identity, type Matches, type RowKeys } from './existing-records.ts';
 import type { ImportableResource, ImportRow } from './imports.kind.ts';
 
-const { sql, raw } = Prisma;
+const { sql } = Prisma;
 
 /** The fields that an import changes of a record. */
 export interface RecordChange {
@@ -21,33 +22,48 @@ export interface RecordChange {
 export interface ImportTarget {
   /**
    * What a row of the file must be. A field that the tenant has declared is a field of its own, named like its
-   * column in exports: `custom.<key>`. Where rows may update records, it is optional, because they may lack it.
+   * column in exports: `custom.<key>`. Where rows may update records, it is optional, because they may lack it. `id` may
+   * be anything: it is that of a record only if there is one.
    */
   rowShape(db: TenantDb, duplicates: ImportRow['duplicates']): Promise<Shape>;
   /** The columns of declared fields that a new record requires. */
   requiredOfNew(db: TenantDb): Promise<readonly string[]>;
-  /** The field by which a record is known to exist. */
-  readonly duplicateField: string;
+  /** What records are recognised by. */
+  readonly identity: Identity;
+  /** Why a row fails that several records match. */
+  readonly severalMessage: string;
   /** The permissions to create and to update a record. */
   readonly permissions: { readonly create: CrmPermission; readonly update: CrmPermission };
-  /** Live records by the value of their duplicate field; of several with one value, the oldest. */
-  findExisting(db: TenantDb, values: readonly string[]): Promise<Map<string, string>>;
+  /** Finds the live records of rows. */
+  findExisting(db: TenantDb, keys: readonly RowKeys[]): Promise<Matches>;
   /** Locks records until the transaction ends, in one order. */
   lock(db: TenantDb, caller: Caller, ids: readonly string[]): Promise<void>;
   /** Creates records in one statement, all or none, and returns their ids in the order of the inputs. */
   create(db: TenantDb, caller: Caller, inputs: readonly object[]): Promise<readonly string[]>;
-  /** Changes the fields that are given, in one statement, all or none; each record once. */
-  update(db: TenantDb, caller: Caller, changes: readonly RecordChange[]): Promise<void>;
+  /**
+   * Changes the fields that are given, in one statement, all or none; each record once. Returns the ids of the records that
+   * did not have these values already.
+   */
+  update(
+    db: TenantDb,
+    caller: Caller,
+    changes: readonly RecordChange[],
+  ): Promise<readonly string[]>;
 }
 
 const targetOf = <T extends KindTypes>(
   kind: Kind<T>,
   resource: ImportableResource,
-  duplicateField: keyof T['create'] & string,
+  {
+    severalMessage,
+    ...identifiedBy
+  }: Omit<Identity, 'table'> & Pick<ImportTarget, 'severalMessage'>,
 ): ImportTarget => {
   const { tenantFields } = kind;
   const within = (db: TenantDb): Records<T> => createRecords(kind, { forTenant: () => db });
   const prefix = tenantFields && `${tenantFields.column}.`;
+  const identity: Identity = { table: kind.table, ...identifiedBy };
+  const id = optional(anything());
 
   /** The input of a row, in which the fields that the tenant has declared are apart. */
   const inputOf = (row: object): object => {
@@ -61,10 +77,11 @@ const targetOf = <T extends KindTypes>(
   };
 
   return {
-    duplicateField,
+    identity,
+    severalMessage,
 
     async rowShape(db, duplicates) {
-      if (!tenantFields || !prefix) return kind.create;
+      if (!tenantFields || !prefix) return shape({ ...kind.create.fields, id });
       const { [tenantFields.column]: _values, ...own } = kind.create.fields;
       const declared = (await tenantFields.declared(db)).map(
         ({ key, field, isRequired }) =>
@@ -73,7 +90,7 @@ const targetOf = <T extends KindTypes>(
             isRequired && duplicates !== 'update' ? field : optional(field),
           ] as const,
       );
-      return shape({ ...own, ...Object.fromEntries(declared) });
+      return shape({ ...own, ...Object.fromEntries(declared), id });
     },
 
     async requiredOfNew(db) {
@@ -84,19 +101,7 @@ const targetOf = <T extends KindTypes>(
 
     permissions: { create: `${resource}.create`, update: `${resource}.update` },
 
-    async findExisting(db, values) {
-      const column = raw(duplicateField);
-      // One by one, by index, also before PostgreSQL knows how many rows a table has that an import has just filled.
-      const rows = await db.query<{ value: string; id: string }>(sql`
-        SELECT given.value, existing.id
-        FROM unnest(${values}::text[]) AS given (value)
-        CROSS JOIN LATERAL (
-          SELECT id FROM ${raw(`tenant_crm.${kind.table}`)}
-          WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL AND ${column} = given.value
-          ORDER BY ${column}, id LIMIT 1
-        ) AS existing`);
-      return new Map(rows.map(({ value, id }) => [value, id]));
-    },
+    findExisting: (db, keys) => findMatches(db, identity, keys),
 
     lock: (db, caller, ids) => within(db).lock(caller, ids),
 
@@ -113,6 +118,17 @@ const targetOf = <T extends KindTypes>(
 
 /** The targets of imports by resource. */
 export const importTargets: Readonly<Record<ImportableResource, ImportTarget>> = {
-  contacts: targetOf(contact, 'contacts', 'email'),
-  companies: targetOf(company, 'companies', 'domain'),
+  contacts: targetOf(contact, 'contacts', {
+    field: 'email',
+    alsoIn: ['emails'],
+    isAlso: (value) => sql`
+      emails <> '[]' AND emails @> jsonb_build_array(jsonb_build_object('email', ${value}))`,
+    severalMessage: 'email is that of several contacts: add a column "id" with the id of one',
+  }),
+  companies: targetOf(company, 'companies', {
+    field: 'domain',
+    alsoIn: [],
+    isAlso: (value) => sql`domain_key IS NOT NULL AND domain_key = tenant_crm.domain_key(${value})`,
+    severalMessage: 'domain is that of several companies: add a column "id" with the id of one',
+  }),
 };

@@ -1,0 +1,187 @@
+import { until } from '@tessera/local-stack';
+import { collide } from '../../testing/collisions.ts';
+import { tenantForEachTest } from '../../testing/tenant.ts';
+
+const { caller, crm, get, post, remove } = tenantForEachTest();
+
+type Fields = Readonly<Record<string, string>>;
+type Found = Readonly<Record<string, unknown>> & { readonly id: string };
+
+const send = async (file: string, fields: Fields): Promise<string> => {
+  const request = crm().http.post('/api/crm/imports').set(caller());
+  for (const [name, value] of Object.entries({ resource: 'contacts', ...fields })) {
+    void request.field(name, value);
+  }
+  const options = { filename: 'some.csv', contentType: 'text/csv' };
+  return (await request.attach('file', Buffer.from(file), options).expect(201)).body.data.id;
+};
+
+const ended = async (id: string): Promise<Found> => {
+  let found: Found = { id };
+  await until(async () => {
+    found = (await get(`/api/crm/imports/${id}`).expect(200)).body.data;
+    return ['completed', 'failed', 'cancelled'].includes(found.status as string);
+  });
+  return found;
+};
+
+const importFile = async (file: string, fields: Fields = {}) => ended(await send(file, fields));
+const update = { duplicates: 'update' };
+const errorsOf = async ({ id }: Found): Promise<string> =>
+  (await get(`/api/crm/imports/${id}/failures`).expect(200)).text;
+
+const create = async (path: string, fields: object): Promise<string> =>
+  (await post(`/api/crm/${path}`, fields).expect(201)).body.data.id;
+const contact = (first_name: string, fields: object = {}) =>
+  create('contacts', { first_name, ...fields });
+const listed = async (path = 'contacts'): Promise<Found[]> =>
+  (await get(`/api/crm/${path}?sort=created_at`).expect(200)).body.data;
+const names = async () => (await listed()).map(({ first_name }) => first_name);
+const exported = async (path = 'contacts'): Promise<string> =>
+  (await get(`/api/crm/${path}/export`).expect(200)).text;
+
+describe('The id of a live record is that of the row:', () => {
+  test.each(['update', 'skip'])(
+    'an export that is imported again with "%s" changes nothing',
+    async (duplicates) => {
+      const field = { key: 'tier', label: 'Tier', type: 'number' };
+      await post('/api/crm/custom-fields', field).expect(201);
+      const address = { label: 'home', line1: 'Main street 1', city: 'Vienna', country: 'AT' };
+      const lists = {
+        tags: ['vip', 'press'],
+        emails: [{ label: 'home', email: 'ada@example.com' }],
+        addresses: [address],
+      };
+      await contact('Ada', { email: 'office@example.com', ...lists, custom: { tier: 1.5 } });
+      await contact('Bob', { email: 'office@example.com' });
+      await contact('Eve');
+      await create('companies', { name: 'Acme', addresses: [address] });
+      for (const [resource, rows] of [
+        ['contacts', 3],
+        ['companies', 1],
+      ] as const) {
+        const before = await listed(resource);
+        const found = await importFile(await exported(resource), { resource, duplicates });
+        expect(found).toMatchObject({ rows_read: rows, rows_skipped: rows });
+        expect(await listed(resource)).toEqual(before);
+        const { body } = await get(`/api/crm/${resource}/${before[0]?.id}/history`).expect(200);
+        expect(body.data).toHaveLength(1);
+      }
+    },
+  );
+
+  test('companies without a domain are not created again', async () => {
+    await create('companies', { name: 'Acme' });
+    const file = (await exported('companies')).replace('Acme', 'Acme Ltd');
+    expect(await importFile(file, { ...update, resource: 'companies' })).toMatchObject({
+      rows_created: 0,
+      rows_updated: 1,
+    });
+    expect(await listed('companies')).toMatchObject([{ name: 'Acme Ltd' }]);
+  });
+
+  test('rows about one record are saved in their order, also those with an address that it gets', async () => {
+    const id = await contact('Ada');
+    const file = `id,first_name,email\n${id.toUpperCase()},Augusta,\n ${id} ,Augusta Ada,ada@example.com\n,Lady Ada,ada@example.com\n`;
+    expect(await importFile(file, update)).toMatchObject({ rows_created: 0, rows_updated: 3 });
+    expect(await listed()).toMatchObject([{ id, first_name: 'Lady Ada' }]);
+  });
+
+  test('a column that is mapped to it has it, too, and one that is mapped to nothing has not', async () => {
+    const id = await contact('Ada');
+    const file = `Contact,first_name\n${id},Augusta\n`;
+    const mapping = JSON.stringify({ Contact: 'id' });
+    expect(await importFile(file, { ...update, mapping })).toMatchObject({ rows_updated: 1 });
+    const ignored = { ...update, mapping: JSON.stringify({ id: null }) };
+    const again = `id,first_name\n${id},Ada\n`;
+    expect(await importFile(again, ignored)).toMatchObject({ rows_created: 1 });
+    expect(await importFile(again, { duplicates: 'create' })).toMatchObject({ rows_created: 1 });
+    expect(await names()).toEqual(['Augusta', 'Ada', 'Ada']);
+  });
+
+  test('others are compared by their address', async () => {
+    const deleted = await contact('Old', { email: 'ada@example.com' });
+    await remove(`/api/crm/contacts/${deleted}`).expect(204);
+    await contact('Ada', { email: 'ada@example.com' });
+    const ids = ['17', deleted, crypto.randomUUID()];
+    const rows = ids.map((id, n) => `${id},Augusta ${n},ada@example.com\n`).join('');
+    const file = `id,first_name,email\n${rows}17,Bob,bob@example.com\n`;
+    expect(await importFile(file, update)).toMatchObject({ rows_updated: 3, rows_created: 1 });
+    expect(await names()).toEqual(['Augusta 2', 'Bob']);
+  });
+});
+
+test('A row fails that could update several records, and says how to name one of them', async () => {
+  for (const name of ['Ada', 'Bob']) await contact(name, { email: 'office@example.com' });
+  const file = 'first_name,email\nEve,office@example.com\n';
+  const failed = await importFile(file, update);
+  expect(failed).toMatchObject({ rows_failed: 1, rows_updated: 0 });
+  expect(await errorsOf(failed)).toMatch(/^2,"email is that of several contacts: .*""id""/m);
+  expect(await importFile(file)).toMatchObject({ rows_skipped: 1 });
+  for (const name of ['Acme', 'Acme Ltd']) {
+    await create('companies', { name, domain: 'acme.example' });
+  }
+  const companies = 'name,domain\nAcme,acme.example\n';
+  const other = await importFile(companies, { ...update, resource: 'companies' });
+  expect(await errorsOf(other)).toMatch(/^2,"domain is that of several companies: /m);
+});
+
+describe('A contact that was merged into another one', () => {
+  const merged = async () => {
+    const id = await contact('Ada', { email: 'ada@a.example' });
+    const other = await contact('A.', { email: 'ada@b.example', title: 'Lady' });
+    await post(`/api/crm/contacts/${id}/merge`, { contact_id: other }).expect(200);
+    return id;
+  };
+  const file = 'first_name,email,emails,title\nAugusta,ada@b.example,[],Countess\n';
+
+  test('is not created again by its address', async () => {
+    await merged();
+    expect(await importFile(file)).toMatchObject({ rows_created: 0, rows_skipped: 1 });
+    expect(await names()).toEqual(['Ada']);
+  });
+
+  test('updates it with "update", and all addresses remain', async () => {
+    const id = await merged();
+    expect(await importFile(file, update)).toMatchObject({ rows_created: 0, rows_updated: 1 });
+    const emails = [{ label: 'merged', email: 'ada@b.example' }];
+    const both = { first_name: 'Augusta', title: 'Countess', email: 'ada@a.example', emails };
+    expect(await listed()).toMatchObject([{ id, ...both }]);
+  });
+
+  test('is not the contact of a row whose primary address is that of another one', async () => {
+    await merged();
+    const own = await contact('Bea', { email: 'ada@b.example' });
+    expect(await importFile(file, update)).toMatchObject({ rows_updated: 1 });
+    expect((await listed()).find(({ id }) => id === own)).toMatchObject({ first_name: 'Augusta' });
+  });
+});
+
+test('A company is found by its domain with and without www', async () => {
+  await create('companies', { name: 'Acme', domain: 'www.acme.example' });
+  const file = 'name,domain\nAcme Ltd,acme.example\n';
+  const fields = { resource: 'companies' };
+  expect(await importFile(file, fields)).toMatchObject({ rows_created: 0, rows_skipped: 1 });
+  expect(await importFile(file, { ...fields, ...update })).toMatchObject({ rows_updated: 1 });
+  expect(await listed('companies')).toMatchObject([
+    { name: 'Acme Ltd', domain: 'www.acme.example' },
+  ]);
+});
+
+test('A row that waited for its contact is saved in what has become of it', async () => {
+  const [gone, renamed] = [
+    await contact('Gone', { email: 'gone@example.com' }),
+    await contact('Ada', { email: 'ada@example.com' }),
+  ];
+  const statement = {
+    text: `UPDATE tenant_crm.contacts SET deleted_at = CASE WHEN id = $1 THEN now() END,
+      email = CASE WHEN id = $1 THEN email ELSE 'new@example.com' END WHERE id IN ($1, $2)`,
+    values: [gone, renamed],
+  };
+  const file = 'first_name,email\nAgain,gone@example.com\nOther,ada@example.com\n';
+  const [found] = await collide(crm().context.pool, statement, [
+    async () => ended(await send(file, update)),
+  ]);
+  expect(found).toMatchObject({ rows_created: 2, rows_updated: 0, rows_failed: 0 });
+  expect(await names()).toEqual(['Ada', 'Again', 'Other']);
+});
