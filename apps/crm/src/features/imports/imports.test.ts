@@ -161,7 +161,10 @@ test('Custom fields are columns of their own, as in exports', async () => {
   expect(found.map(({ custom }) => custom)).toEqual([{ shoe_size: 38.5, is_vip: true }, {}]);
   expect((await get(`/api/crm/imports/${id}/failures`)).text).toMatch(/^3,custom.shoe_size /m);
   const { text } = await get('/api/crm/contacts/export').expect(200);
-  expect(await importFile(text, { duplicates: 'create' })).toMatchObject({ rows_created: 2, rows_failed: 0 });
+  expect(await importFile(text, { duplicates: 'create' })).toMatchObject({
+    rows_created: 2,
+    rows_failed: 0,
+  });
 });
 
 describe('The encoding', () => {

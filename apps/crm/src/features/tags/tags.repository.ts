@@ -3,6 +3,8 @@ import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { exactly, offsetOf, type Page } from '../../records/listing.ts';
 import { type Cause, recordChanges } from '../../records/record-changes.ts';
+import { replaceTakenTag } from '../contacts/merged-tags.ts';
+import { lockMerges } from '../contacts/merges-lock.ts';
 import { lockPages } from '../site-pages/pages-lock.ts';
 import type { TaggedTable } from './tag-families.ts';
 import type { TagPayload, TagQuery } from './tags.schema.ts';
@@ -143,12 +145,15 @@ export const replaceTag = (
   db.transaction(async (transaction) => {
     // The deletion of a page locks those below it in another order.
     if (table === 'pages') await lockPages(transaction);
+    // Merges lock contacts in another order.
+    if (table === 'contacts') await lockMerges(transaction, 'shared');
     const records = raw(`tenant_crm.${table}`);
     const these = sql`tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[])`;
     // In the order of ids, so that two of these transactions cannot block each other.
     await transaction.query(
       sql`SELECT id FROM ${records} WHERE ${these} ORDER BY id FOR NO KEY UPDATE`,
     );
+    if (table === 'contacts') await replaceTakenTag(transaction, ids, { tag, name });
     const removed = sql`array_remove(tags, ${tag})`;
     const tags =
       name === undefined

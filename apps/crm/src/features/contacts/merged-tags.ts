@@ -1,0 +1,63 @@
+import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { saveTaken } from './merges.repository.ts';
+import type { MergedColumns } from './merges.rules.ts';
+
+const { sql } = Prisma;
+
+/** A tag that is renamed, or removed if there is no name. */
+interface TagReplacement {
+  readonly tag: string;
+  readonly name: string | undefined;
+}
+
+/** What a contact took in one merge, and its tags. */
+interface Taken {
+  readonly id: string;
+  readonly survivor_id: string;
+  readonly taken: MergedColumns;
+  readonly tags: readonly string[];
+}
+
+/** The tags that one of the merges of a contact took, once the tag is replaced. */
+const replaced = (
+  own: readonly string[],
+  { tag, name }: TagReplacement,
+  all: readonly Taken[],
+): readonly string[] => {
+  const isOwn = (one: string): boolean =>
+    tags.includes(one) && !all.some(({ taken }) => taken.tags?.includes(one));
+  const { tags = [] } = all[0] ?? {};
+  const others = own.filter((one) => one !== tag && one !== name);
+  // A tag that the contact has without any merge stays when merges are undone.
+  if (name === undefined || isOwn(tag) || isOwn(name)) return others;
+  // The contact may have lost the other tag since.
+  const isTaken = own.includes(tag) || (own.includes(name) && tags.includes(name));
+  return isTaken ? [...others, name] : others;
+};
+
+/**
+ * Replaces a tag in what these contacts took in merges, before it is replaced in the contacts themselves: otherwise,
+ * undoing a merge would leave it, or remove one that the contact had before. The contacts are locked, and the lock of merges
+ * is shared.
+ */
+export const replaceTakenTag = async (
+  db: TenantDb,
+  contactIds: readonly string[],
+  replacement: TagReplacement,
+): Promise<void> => {
+  const { tag, name = tag } = replacement;
+  const merges = await db.query<Taken>(sql`
+    SELECT merge.id, merge.survivor_id, merge.taken, contact.tags
+    FROM tenant_crm.contact_merges AS merge
+    JOIN tenant_crm.contacts AS contact
+      ON contact.tenant_id = merge.tenant_id AND contact.id = merge.survivor_id
+    WHERE merge.tenant_id = ${db.tenantId}::uuid AND merge.survivor_id = ANY(${contactIds}::uuid[])
+      AND merge.undone_at IS NULL AND contact.tags @> ${[tag]}
+      AND jsonb_exists_any(merge.taken -> 'tags', ${[tag, name]})`);
+  for (const { id, survivor_id: survivorId, taken } of merges) {
+    const all = merges.filter((one) => one.survivor_id === survivorId);
+    const tags = replaced(taken.tags ?? [], replacement, all);
+    await saveTaken(db, id, { ...taken, tags: [...tags] });
+  }
+};
