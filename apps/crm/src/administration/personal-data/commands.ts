@@ -33,7 +33,7 @@ export const addPersonCommands = (program: Command, run: Run): void => {
     .requiredOption('--yes', CONFIRMATION)
     .addHelpText(
       'after',
-      '\nPrints in how many rows of other tables the name, addresses or numbers of the contact still are.',
+      '\nPrints in how many rows of other tables the name, addresses or numbers of the contact still are, also former ones, and how many imports have not ended, whose files may contain them.',
     )
     .action((tenantId: string, contactId: string) =>
       run(({ config }) => eraseContact(config.database.directUrl, { tenantId, contactId })),

@@ -2,6 +2,8 @@ import { type CatalogueTable, readTables } from '@tessera/database-kit';
 import pg from 'pg';
 import { mergesLockOf } from '../../features/contacts/merges-lock.ts';
 import { type ContactId, contactRows, mergedContacts } from './contact-rows.ts';
+import { clearUndoneMerges } from './erase-contact-merges.ts';
+import { type ContactTexts, isMeant, textsOf } from './erase-contact-texts.ts';
 import { countTexts, isSearchable } from './remaining-texts.ts';
 
 const { escapeIdentifier: quoted } = pg;
@@ -54,29 +56,6 @@ const deleteRows = async (client: pg.Client, tenantId: string, ids: readonly str
   return deleted;
 };
 
-/** SQL of whether a text says anything: a dash, for instance, stands for a number or a name that is not known. */
-const isMeant = (text: string) => `${text} ~ '[^[:punct:][:space:]]'`;
-
-/** The addresses and numbers of the contacts, and their full names: what tells who they are. */
-const textsOf = async (client: pg.Client, tenantId: string, ids: readonly string[]) => {
-  const { rows } = await client.query<{ text: string }>(
-    `SELECT DISTINCT text FROM tenant_crm.contacts CROSS JOIN LATERAL (
-       SELECT unnest(ARRAY[email, phone, CASE WHEN last_name <> '' THEN first_name || ' ' || last_name END])
-       UNION ALL SELECT coalesce(item ->> 'email', item ->> 'phone') FROM jsonb_array_elements(emails || phones) AS item
-     ) AS texts (text) WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) AND ${isMeant('text')}`,
-    [tenantId, ids],
-  );
-  return rows.map(({ text }) => text);
-};
-
-interface Traces {
-  readonly tenantId: string;
-  /** The contacts. */
-  readonly ids: readonly string[];
-  /** Their addresses, numbers and full names. */
-  readonly texts: readonly string[];
-}
-
 /** SQL of a cell in the form in which whole cells are compared. */
 const trimmed = (cell: string) => `lower(regexp_replace(${cell}, '^\\s+|\\s+$', '', 'g'))`;
 
@@ -85,23 +64,43 @@ const trimmed = (cell: string) => `lower(regexp_replace(${cell}, '^\\s+|\\s+$', 
  * such as the number 0, are in too many other texts: they must be a whole cell. Files mostly have first and last names in
  * cells of their own.
  */
-const deleteImportFailures = async (client: pg.Client, { tenantId, ids, texts }: Traces) => {
+const deleteImportFailures = async (
+  client: pg.Client,
+  tenantId: string,
+  { texts, names }: ContactTexts,
+) => {
   const { rowCount } = await client.query(
     `WITH names AS (
-       SELECT lower(first_name) AS first, lower(last_name) AS last FROM tenant_crm.contacts
-       WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) AND ${isMeant('first_name')} AND ${isMeant('last_name')}
+       SELECT lower(first) AS first, lower(last) AS last FROM unnest($4::text[], $5::text[]) AS given (first, last)
+       WHERE ${isMeant('first')} AND ${isMeant('last')}
      )
      DELETE FROM tenant_crm.import_failures WHERE tenant_id = $1 AND (
-       EXISTS (SELECT FROM unnest(cells || errors) AS cell CROSS JOIN unnest($3::text[]) AS text
+       EXISTS (SELECT FROM unnest(cells || errors) AS cell CROSS JOIN unnest($2::text[]) AS text
          WHERE strpos(lower(cell), lower(text)) > 0)
-       OR EXISTS (SELECT FROM unnest(cells) AS cell CROSS JOIN unnest($4::text[]) AS text
+       OR EXISTS (SELECT FROM unnest(cells) AS cell CROSS JOIN unnest($3::text[]) AS text
          WHERE ${trimmed('cell')} = lower(text))
        OR EXISTS (SELECT FROM names WHERE
          first IN (SELECT ${trimmed('cell')} FROM unnest(cells) AS cell)
          AND last IN (SELECT ${trimmed('cell')} FROM unnest(cells) AS cell)))`,
-    [tenantId, ids, texts.filter(isSearchable), texts.filter((text) => !isSearchable(text))],
+    [
+      tenantId,
+      texts.filter(isSearchable),
+      texts.filter((text) => !isSearchable(text)),
+      names.map(({ first }) => first),
+      names.map(({ last }) => last),
+    ],
   );
   return rowCount ?? 0;
+};
+
+/** How many imports have not ended: their files may contain the contact, too. */
+const countUnfinishedImports = async (client: pg.Client, tenantId: string): Promise<number> => {
+  const { rows } = await client.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM tenant_crm.imports
+     WHERE tenant_id = $1 AND status IN ('uploading', 'pending', 'running')`,
+    [tenantId],
+  );
+  return rows[0]?.count ?? 0;
 };
 
 /**
@@ -127,7 +126,8 @@ const lockContacts = async (client: pg.Client, contact: ContactId): Promise<read
 /**
  * Erases everything that a tenant has about a contact, and about those that it was merged with, in one transaction. They
  * must have been deleted, which tells the receivers of events. Afterwards, counts the rows of other tables in which their
- * names, addresses or numbers still are, such as chat messages: whether to change those is for people to decide.
+ * names, addresses or numbers still are, also former ones, such as chat messages: whether to change those is for people to
+ * decide.
  */
 export const eraseContact = async (directUrl: string, contact: ContactId) => {
   const { tenantId } = contact;
@@ -140,16 +140,18 @@ export const eraseContact = async (directUrl: string, contact: ContactId) => {
       mergesLockOf(tenantId),
     ]);
     const ids = await lockContacts(client, contact);
-    const texts = await textsOf(client, tenantId, ids);
-    const importFailures = await deleteImportFailures(client, { tenantId, ids, texts });
+    const found = await textsOf(client, tenantId, ids);
+    const importFailures = await deleteImportFailures(client, tenantId, found);
     await lockRows(client, tenantId, ids);
+    await clearUndoneMerges(client, tenantId, ids);
     const deleted = await deleteRows(client, tenantId, ids);
     await client.query('COMMIT');
     return {
       contact_ids: ids,
       deleted: { ...deleted, ...(importFailures > 0 && { import_failures: importFailures }) },
       // Without locks, because this reads all texts of the tenant.
-      mentioned_in: await countTexts(client, tables, tenantId, texts),
+      mentioned_in: await countTexts(client, tables, tenantId, found.texts),
+      unfinished_imports: await countUnfinishedImports(client, tenantId),
     };
   } finally {
     await client.end();
