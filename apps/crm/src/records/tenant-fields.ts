@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Field, type FieldErrors, readTexts, shape, validate } from '@tessera/fields';
 import { validationFailed } from '@tessera/http-kit';
 import type { TenantDb } from '../database.ts';
@@ -11,6 +12,8 @@ const { sql, raw } = Prisma;
 export interface TenantField {
   readonly key: string;
   readonly field: Field;
+  /** What lists are filtered by, if it also takes values that records have from earlier. Default: `field`. */
+  readonly filter?: Field;
   readonly isRequired: boolean;
   readonly isFilterable: boolean;
 }
@@ -37,12 +40,16 @@ type Values = Readonly<Record<string, unknown>>;
 const byKey = (declared: readonly TenantField[]): ReadonlyMap<string, TenantField> =>
   new Map(declared.map((one) => [one.key, one]));
 
-/** The values given for declared fields; 422 names each field that is not declared, or whose value is invalid. */
+/**
+ * The values given for declared fields; 422 names each field that is not declared, or whose value is invalid. A value that
+ * the record has already is valid, so that clients can send a record back: the declaration may have changed since.
+ */
 const validated = (
   column: string,
   declared: ReadonlyMap<string, TenantField>,
   given: Values,
   absent: readonly string[],
+  before: Values = {},
 ): Values => {
   const values: Record<string, unknown> = {};
   const errors: FieldErrors = Object.create(null);
@@ -53,6 +60,8 @@ const validated = (
     const name = `${column}.${key}`;
     const one = declared.get(key);
     if (!one) errors[name] = [`${name} is not allowed`];
+    else if (Object.hasOwn(before, key) && isDeepStrictEqual(before[key], value))
+      values[key] = value;
     else if (value !== null) {
       const result = validate(one.field, value, name);
       if (result.ok) values[key] = result.value;
@@ -75,7 +84,7 @@ export const acceptValues = (
 ): Record<string, Values> => {
   const declared = byKey(fields);
   const absent = before ? [] : [...declared.keys()].filter((key) => !Object.hasOwn(given, key));
-  const values = validated(column, declared, given, absent);
+  const values = validated(column, declared, given, absent, before);
   const cleared = Object.keys(given).filter((key) => given[key] === null);
   const kept = Object.entries(before ?? {}).filter(([key]) => !cleared.includes(key));
   return { [column]: { ...Object.fromEntries(kept), ...values } };
@@ -160,7 +169,8 @@ export const tenantConditions = async (
   const errors: FieldErrors = Object.create(null);
   for (const [key, text] of Object.entries(texts)) {
     const name = `${column}.${key}`;
-    const field = filterable.get(key)?.field;
+    const one = filterable.get(key);
+    const field = one?.filter ?? one?.field;
     if (!field) {
       errors[name] = [`${name} cannot be filtered by`];
       continue;

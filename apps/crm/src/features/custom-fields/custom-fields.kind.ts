@@ -15,7 +15,7 @@ import { equals } from '../../records/filters.ts';
 import { answerOf, declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { assertChoices, lockFields, refuseTypeChange } from './custom-fields.rules.ts';
-import { fieldTypes } from './field-types.ts';
+import { fieldTypes, MAX_CHOICE } from './field-types.ts';
 
 const key = matching(
   /^[a-z][a-z0-9_]*$/,
@@ -27,8 +27,8 @@ const declared = {
   label: described(text(100), 'The name that forms show', 'Tier'),
   type: described(oneOf(...fieldTypes), 'It does not change', 'text'),
   choices: described(
-    withDefault(list(text(100), { max: 100, unique: true }), []),
-    'The values of a field of the type `choice`; empty for other types',
+    withDefault(list(text(MAX_CHOICE), { max: 100, unique: true }), []),
+    'The values of a field of the type `choice`; empty for other types. Contacts keep a choice that is removed, until they get another one',
     [],
   ),
   is_filterable: described(

@@ -6,11 +6,12 @@ import {
   declaredSince,
   lockDeclarations,
 } from './custom-fields.repository.ts';
-import { valueField } from './field-types.ts';
+import { filterField, valueField } from './field-types.ts';
 
 const fieldOf = ({ key, type, choices, is_required, is_filterable }: DeclaredField) => ({
   key,
   field: valueField(type, choices),
+  filter: filterField(type, choices),
   isRequired: is_required,
   isFilterable: is_filterable,
 });

@@ -304,6 +304,24 @@ describe('Contacts are filtered', () => {
   });
 });
 
+describe('A choice that was removed', () => {
+  test('stays in contacts, which can be sent back as they are, and is found by filters', async () => {
+    const field = await declare(tier);
+    await declare({ key: 'score', type: 'number' });
+    const contact = await created({ tier: 'gold' });
+    await put(field, { choices: ['silver'] }).expect(200);
+    const { custom } = (await get(contact)).body.data;
+    await put(contact, { custom: { ...custom, score: 1 } }).expect(200);
+    expect(await customOf(contact)).toEqual({ tier: 'gold', score: 1 });
+    expect((await get(`${contacts}?custom.tier=gold`).expect(200)).body.meta.total).toBe(1);
+    await put(contact, { custom: { tier: 'silver' } }).expect(200);
+    const back = put(contact, { custom: { tier: 'gold' } });
+    expect(await errorOf(back)).toEqual([422, ['custom.tier']]);
+    const other = post(contacts, { first_name: 'Bob', custom: { tier: 'gold' } });
+    expect(await errorOf(other)).toEqual([422, ['custom.tier']]);
+  });
+});
+
 describe('A deleted field', () => {
   test('hides its values immediately, and they are removed in the background', async () => {
     const field = await declare(tier);

@@ -7,6 +7,9 @@ export type FieldType = (typeof fieldTypes)[number];
 /** The largest magnitude whose integers a JSON number holds exactly. */
 const MAX_NUMBER = Number.MAX_SAFE_INTEGER;
 
+/** The largest number of characters of a choice. */
+export const MAX_CHOICE = 100;
+
 /** The field that the values of a custom field are validated by. */
 export const valueField = (type: FieldType, choices: readonly string[]): Field => {
   switch (type) {
@@ -22,3 +25,7 @@ export const valueField = (type: FieldType, choices: readonly string[]): Field =
       return oneOf(...choices);
   }
 };
+
+/** The field that contacts are filtered by: they may have a choice that was removed since. */
+export const filterField = (type: FieldType, choices: readonly string[]): Field =>
+  type === 'choice' ? text(MAX_CHOICE) : valueField(type, choices);
