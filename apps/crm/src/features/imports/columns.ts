@@ -117,9 +117,13 @@ const typeOf = ({ json }: Field): unknown => {
 
 type CellReader = (cell: string) => unknown;
 
-/** Reads cells of a field: lists and objects are JSON; a list of texts may also be separated by commas. */
+/**
+ * Reads cells of a field: lists and objects are JSON; a list of texts may also be separated by commas. Spreadsheets write
+ * TRUE and FALSE.
+ */
 const cellReader = (field: Field): CellReader => {
   const type = typeOf(field);
+  if (type === 'boolean') return (cell) => textValue(field, cell.toLowerCase());
   if (type !== 'array' && type !== 'object') return (cell) => textValue(field, cell);
   return (cell) => {
     if (/^\s*[[{]/.test(cell)) {
@@ -136,7 +140,7 @@ const cellReader = (field: Field): CellReader => {
 /** The fields that a row sets. */
 export type RowFields = Readonly<Record<string, unknown>>;
 
-/** The input of one row, or its errors; an empty cell leaves its field out. */
+/** The input of one row, or its errors; a blank cell leaves its field out. */
 export type RowResult =
   | {
       readonly ok: true;
@@ -167,8 +171,9 @@ export const rowReader = (
     if (unnamed !== -1) return { ok: false, errors: [`column ${unnamed + 1} has no header`] };
     const values: Record<string, unknown> = {};
     for (const [index, cell] of cells.entries()) {
-      const read = cell === '' ? undefined : readers[index];
-      if (read) values[columns[index] as string] = read(withoutEscape(cell));
+      const text = withoutEscape(cell).trim();
+      const read = text === '' ? undefined : readers[index];
+      if (read) values[columns[index] as string] = read(text);
     }
     const checked = validate(input, values, 'row');
     if (!checked.ok) return { ok: false, errors: Object.values(checked.errors).flat() };

@@ -35,8 +35,16 @@ export const detectEncoding = (start: Buffer): Encoding => {
   return 'utf-8';
 };
 
-/** The delimiter that the header row contains most often; a comma if there is none. */
+/** The line before the header that tells Excel the delimiter, which shows no such row. */
+const SEPARATOR_LINE = /^(?:sep=([,;\t])|"sep=([,;\t])")(?:\r\n|\n|\r|$)/i;
+
+const withoutSeparatorLine = (start: string): string => start.replace(SEPARATOR_LINE, '');
+
+/** The delimiter that a file names, or else the one that its header row contains most often; a comma if there is none. */
 export const detectDelimiter = (header: string): Delimiter => {
+  const [, bare, quoted] = SEPARATOR_LINE.exec(header) ?? [];
+  const named = Object.entries(delimiters).find(([, one]) => one === (bare ?? quoted));
+  if (named) return named[0] as Delimiter;
   const lines = header.replace(/"[^"]*"/g, '').split(/[\r\n]+/);
   const unquoted = lines.find((line) => line !== '') ?? '';
   const count = (delimiter: Delimiter): number => unquoted.split(delimiters[delimiter]).length;
@@ -65,6 +73,15 @@ export async function* decode(
   } catch (error) {
     const { code } = error as { readonly code?: unknown };
     throw code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? unreadable(encoding) : error;
+  }
+}
+
+/** The text without its separator line, which is in the first part. */
+async function* fromHeader(text: AsyncIterable<string>): AsyncGenerator<string> {
+  let isFirst = true;
+  for await (const part of text) {
+    yield isFirst ? withoutSeparatorLine(part) : part;
+    isFirst &&= part === '';
   }
 }
 
@@ -115,7 +132,7 @@ async function* withinRows(
 /** The header row in the beginning of a file. Throws `UnreadableFile`. */
 export const readHeader = (start: string, delimiter: Delimiter): string[] => {
   try {
-    const rows: string[][] = parseText(start, {
+    const rows: string[][] = parseText(withoutSeparatorLine(start), {
       ...options,
       delimiter: delimiters[delimiter],
       to: 1,
@@ -126,7 +143,7 @@ export const readHeader = (start: string, delimiter: Delimiter): string[] => {
   }
 };
 
-/** A row that is not empty. */
+/** A row with content. */
 export interface CsvRow {
   /** The number that spreadsheets show: from 1, with empty rows. */
   readonly number: number;
@@ -139,18 +156,21 @@ interface WithInfo {
   readonly info: InfoRecord;
 }
 
-/** The rows of a file, the header included. Throws `UnreadableFile`. */
+const isBlank = (cell: string): boolean => cell.trim() === '';
+
+/** The rows of a file, the header included, without those whose cells are all blank. Throws `UnreadableFile`. */
 export async function* readRows(
   chunks: AsyncIterable<Buffer>,
   { encoding, delimiter }: CsvFormat,
 ): AsyncGenerator<CsvRow> {
   const parser = parse({ ...options, delimiter: delimiters[delimiter], info: true });
   // An error destroys the parser, and is thrown where its rows are read.
-  pipeline(withinRows(decode(chunks, encoding), parser), parser).catch(() => undefined);
+  pipeline(withinRows(fromHeader(decode(chunks, encoding)), parser), parser).catch(() => undefined);
   try {
     let rows = 0;
     for await (const { record, info } of parser as AsyncIterable<WithInfo>) {
       rows += 1;
+      if (rows > 1 && record.every(isBlank)) continue;
       yield { number: rows + info.empty_lines, cells: record };
     }
   } catch (error) {

@@ -42,7 +42,7 @@ const Form = shape({
   ),
   delimiter: described(
     withDefault(oneOf('auto', ...(Object.keys(delimiters) as (keyof typeof delimiters)[])), 'auto'),
-    '`auto` takes the one that the header row contains most often.',
+    '`auto` takes the one that a first line such as `sep=;` names, or else the one that the header row contains most often.',
   ),
   dry_run: described(withDefault(bool(), false), 'Checks every row and changes nothing.'),
 });

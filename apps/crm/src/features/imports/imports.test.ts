@@ -276,6 +276,40 @@ test('Failed rows have the numbers that spreadsheets show, empty rows included',
   expect(text.match(/^\d+,/gm)).toEqual(['5,', '8,']);
 });
 
+test('Rows and cells that are blank say nothing, and white space around values does not matter', async () => {
+  for (const [key, type] of [
+    ['is_vip', 'bool'],
+    ['shoe_size', 'number'],
+  ]) {
+    await post('/api/crm/custom-fields', { key, label: 'Field', type }).expect(201);
+  }
+  const file =
+    'first_name,email,title,custom.is_vip,custom.shoe_size\n,,,,\nAda, ada@example.com ,  ,TRUE, 38.5 \n , ,\nEve,no,,,\n';
+  const { id, ...counts } = await importFile(file);
+  expect(counts).toMatchObject({ rows_read: 2, rows_created: 1, rows_failed: 1 });
+  const custom = { is_vip: true, shoe_size: 38.5 };
+  expect(await contacts()).toMatchObject([{ email: 'ada@example.com', title: null, custom }]);
+  expect((await get(`/api/crm/imports/${id}/failures`)).text).toMatch(/^5,/m);
+});
+
+test.each(['sep=;', '"sep=;"', 'SEP=,'])(
+  'The line %s names the delimiter of a file',
+  async (line) => {
+    const delimiter = line.includes(',') ? ',' : ';';
+    const other = delimiter === ',' ? ';' : ',';
+    const mapping = JSON.stringify({ [`x${other}y${other}z`]: null });
+    const header = ['first_name', `x${other}y${other}z`].join(delimiter);
+    const file = iconv.encode(`${line}\r\n${header}\r\nAda${delimiter}1\r\n`, 'utf-16le', {
+      addBOM: true,
+    });
+    expect(await importFile(file, { mapping })).toMatchObject({
+      delimiter: delimiter === ',' ? 'comma' : 'semicolon',
+      rows_created: 1,
+      rows_failed: 0,
+    });
+  },
+);
+
 test.each(['BMI', 'MAC address', 'SQLite', 'GIF89a'])(
   'A file whose first column is %s is text',
   async (header) => {
