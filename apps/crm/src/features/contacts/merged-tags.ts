@@ -1,6 +1,6 @@
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { saveTaken } from './merges.repository.ts';
+import { saveTakenTags } from './merges.repository.ts';
 import type { MergedColumns } from './merges.rules.ts';
 
 const { sql } = Prisma;
@@ -58,6 +58,6 @@ export const replaceTakenTag = async (
   for (const { id, survivor_id: survivorId, taken } of merges) {
     const all = merges.filter((one) => one.survivor_id === survivorId);
     const tags = replaced(taken.tags ?? [], replacement, all);
-    await saveTaken(db, id, { ...taken, tags: [...tags] });
+    await saveTakenTags(db, id, tags);
   }
 };

@@ -62,6 +62,17 @@ export const saveTaken = async (db: TenantDb, id: string, taken: MergedColumns):
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`);
 };
 
+/** Replaces the tags that were taken in a merge. */
+export const saveTakenTags = async (
+  db: TenantDb,
+  id: string,
+  tags: readonly string[],
+): Promise<void> => {
+  await db.query(sql`
+    UPDATE tenant_crm.contact_merges SET taken = jsonb_set(taken, '{tags}', ${JSON.stringify(tags)}::jsonb)
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`);
+};
+
 export const insertMerge = async (
   db: TenantDb,
   {

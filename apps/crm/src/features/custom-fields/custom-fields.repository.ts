@@ -50,24 +50,30 @@ export const declaredKeys = (tenantId: string): Prisma.Sql => sql`(
   WHERE tenant_id = ${tenantId}::uuid AND deleted_at IS NULL
 )`;
 
-/** Removes the values of a field from the next contacts in the order of their ids; returns the last id. */
+/**
+ * Removes the values of a field from those of the next `limit` contacts, in the order of their ids, that have one. Returns
+ * the last id; undefined if there are no more contacts.
+ */
 export const removeNextValues = async (
   db: TenantDb,
   key: string,
   { after, limit }: { readonly after: string | undefined; readonly limit: number },
 ): Promise<string | undefined> => {
   const beyond = after === undefined ? Prisma.empty : sql`AND id > ${after}::uuid`;
-  const rows = await db.query<{ id: string }>(sql`
-    UPDATE tenant_crm.contacts SET custom = custom - ${key}::text, version = version + 1
-    WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(ARRAY(
-      SELECT id FROM tenant_crm.contacts
-      WHERE tenant_id = ${db.tenantId}::uuid AND jsonb_exists(custom, ${key}::text) ${beyond}
-      ORDER BY id LIMIT ${limit} FOR NO KEY UPDATE
-    )) RETURNING id`);
-  return rows
-    .map(({ id }) => id)
-    .sort()
-    .at(-1);
+  const [last] = await db.query<{ id: string }>(sql`
+    WITH next AS MATERIALIZED (
+      SELECT id, jsonb_exists(custom, ${key}::text) AS has_value FROM tenant_crm.contacts
+      WHERE tenant_id = ${db.tenantId}::uuid ${beyond} ORDER BY id LIMIT ${limit}
+    ), changed AS (
+      UPDATE tenant_crm.contacts SET custom = custom - ${key}::text, version = version + 1
+      WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(ARRAY(
+        SELECT id FROM tenant_crm.contacts
+        WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(ARRAY(SELECT id FROM next WHERE has_value))
+        ORDER BY id FOR NO KEY UPDATE
+      ))
+    )
+    SELECT id FROM next ORDER BY id DESC LIMIT 1`);
+  return last?.id;
 };
 
 /** Removes a deleted declaration, which frees its key. */

@@ -21,7 +21,7 @@ export const customFieldRoutes = (customFields: CustomFields, exports: Exports):
     }),
     deleteCustomField: routes.delete({
       description:
-        'Its values disappear at once and are removed in the background. It cannot be restored.',
+        'Its values disappear at once and are removed in the background; until then, the search finds contacts by them. It cannot be restored.',
     }),
     listCustomFieldHistory: routes.history(),
   };

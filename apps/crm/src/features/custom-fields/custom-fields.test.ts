@@ -1,10 +1,13 @@
 import { onOneReplica } from '@tessera/background-work';
 import { until } from '@tessera/local-stack';
+import { newTenant } from '@tessera/resource-server/testing';
 import { advisoryLocks } from '../../database.ts';
+import { withMethods } from '../../testing/records.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
+import { removeNextValues } from './custom-fields.repository.ts';
 import { removeValues, removeValuesOnOneReplica } from './value-removal.ts';
 
-const { crm, caller, get, post, put, remove } = tenantForEachTest();
+const { crm, tenant, caller, get, post, put, remove } = tenantForEachTest();
 const path = '/api/crm/custom-fields';
 const contacts = '/api/crm/contacts';
 
@@ -350,6 +353,59 @@ describe('A deleted field', () => {
     await removeValues(crm().context.database);
     await declare({ key: 'tier', type: 'text' });
     expect(await customOf(contact)).toEqual({});
+  });
+
+  test('does not take values of a new field with its key along when a merge is undone', async () => {
+    const field = await declare(tier);
+    const id = (await created()).slice(contacts.length + 1);
+    const other = (await created({ tier: 'gold' })).slice(contacts.length + 1);
+    await post(`${contacts}/${id}/merge`, { contact_id: other }).expect(200);
+    await remove(field).expect(204);
+    await removeValues(crm().context.database);
+    await declare(tier);
+    await put(`${contacts}/${id}`, { custom: { tier: 'gold' } }).expect(200);
+    await post(`${contacts}/${id}/unmerge`, { contact_id: other }).expect(200);
+    expect(await customOf(`${contacts}/${id}`)).toEqual({ tier: 'gold' });
+  });
+
+  test('whose values cannot be removed does not keep those of other tenants', async () => {
+    const { database } = crm().context;
+    const first = newTenant('acme');
+    const failing = crm().caller({ tenants: [first] });
+    const url = (await post(path, { label: 'Tier', ...tier }, failing).expect(201)).body.data.id;
+    await remove(`${path}/${url}`, failing).expect(204);
+    const field = await declare(tier);
+    await remove(field).expect(204);
+    const forTenant = (id: string) => {
+      const db = database.forTenant(id);
+      const query = () => Promise.reject(new Error('The statement failed.'));
+      return id === first.id ? withMethods(db, { query }) : db;
+    };
+    const pool = database.pool;
+    await expect(removeValues({ pool, forTenant })).rejects.toThrow(
+      'the values of 1 custom fields were not removed',
+    );
+    await declare(tier);
+  });
+
+  test('is removed from the next contacts by each statement, whether they have a value or not', async () => {
+    const field = await declare(tier);
+    const ids = [];
+    for (const custom of [{}, {}, {}, { tier: 'gold' }, {}]) {
+      ids.push((await created(custom)).slice(contacts.length + 1));
+    }
+    await remove(field).expect(204);
+    const db = crm().context.database.forTenant(tenant().id);
+    const ends: (string | undefined)[] = [];
+    do {
+      ends.push(await removeNextValues(db, 'tier', { after: ends.at(-1), limit: 2 }));
+    } while (ends.at(-1) !== undefined);
+    expect(ends).toEqual([ids[1], ids[3], ids[4], undefined]);
+    const { rows } = await crm().context.pool.query(
+      "SELECT id FROM tenant_crm.contacts WHERE tenant_id = $1 AND custom <> '{}'",
+      [tenant().id],
+    );
+    expect(rows).toEqual([]);
   });
 
   test('is processed by one replica at a time, and the others do nothing', async () => {

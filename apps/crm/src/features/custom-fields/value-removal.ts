@@ -1,6 +1,7 @@
 import { onOneReplica, type PeriodicWork, startPeriodicWork } from '@tessera/background-work';
 import type { Logger } from '@tessera/http-kit';
-import { advisoryLocks, type Database } from '../../database.ts';
+import { advisoryLocks, type Database, type TenantDb } from '../../database.ts';
+import { removeTakenValues } from '../contacts/merged-values.ts';
 import { forgetDeclaration, removeNextValues } from './custom-fields.repository.ts';
 
 const BATCH = 1000;
@@ -11,9 +12,27 @@ interface DeletedField {
   readonly key: string;
 }
 
+/** Removes the values of a deleted field and then its declaration; returns early if the process stops. */
+const removeField = async (
+  db: TenantDb,
+  key: string,
+  stopping: AbortSignal | undefined,
+): Promise<void> => {
+  let after: string | undefined;
+  do {
+    if (stopping?.aborted) return;
+    after = await removeNextValues(db, key, { after, limit: BATCH });
+  } while (after !== undefined);
+  await db.transaction(async (transaction) => {
+    await removeTakenValues(transaction, key);
+    await forgetDeclaration(transaction, key);
+  });
+};
+
 /**
  * Removes the values of deleted custom fields of all tenants, one transaction per batch. What is interrupted
- * continues in the next round: a declaration goes after the last of its values.
+ * continues in the next round: a declaration goes after the last of its values. Throws after the last field if some could
+ * not be removed.
  */
 export const removeValues = async (
   { pool, forTenant }: Pick<Database, 'pool' | 'forTenant'>,
@@ -22,14 +41,17 @@ export const removeValues = async (
   const { rows } = await pool.query<DeletedField>(
     'SELECT tenant_id, key FROM tenant_crm.deleted_custom_fields(100)',
   );
+  const errors: unknown[] = [];
   for (const { tenant_id, key } of rows) {
-    const db = forTenant(tenant_id);
-    let after: string | undefined;
-    do {
-      if (stopping?.aborted) return;
-      after = await removeNextValues(db, key, { after, limit: BATCH });
-    } while (after !== undefined);
-    await forgetDeclaration(db, key);
+    if (stopping?.aborted) return;
+    // One that fails must not keep the others.
+    await removeField(forTenant(tenant_id), key, stopping).catch((error) => errors.push(error));
+  }
+  if (errors.length > 0) {
+    throw new AggregateError(
+      errors,
+      `the values of ${errors.length} custom fields were not removed`,
+    );
   }
 };
 
