@@ -21,7 +21,8 @@ import { Address, AddressInput } from '../addresses.schema.ts';
 import { customFields } from '../custom-fields/custom-fields.service.ts';
 import { taggedWith } from '../tags/tag-filter.ts';
 import { tags } from '../tags.schema.ts';
-import { findMerge } from './merges.repository.ts';
+import { type ContactMerge, findMerge } from './merges.repository.ts';
+import { isReversible } from './merges.rules.ts';
 
 const label = text(50);
 const few = { max: 20 };
@@ -48,6 +49,15 @@ const ContactInput = named(
   }),
 );
 
+/** The survivor of a merge, and what to do instead of restoring the other contact. */
+const remedyOf = (merge: ContactMerge): string => {
+  const { survivor_id: survivor, is_survivor_live: isLive } = merge;
+  if (!isReversible(merge)) return `${survivor}, and the merge is older than 30 days.`;
+  return isLive
+    ? `${survivor}: undo the merge instead.`
+    : `${survivor}, which is deleted: restore that contact, and undo the merge.`;
+};
+
 export const contact = declareKind({
   table: 'contacts',
   name: 'contact',
@@ -66,8 +76,7 @@ export const contact = declareKind({
     async restore({ db, row }) {
       const merge = await findMerge(db, row.id);
       if (!merge) return;
-      const message = `The contact is merged into ${merge.survivor_id}: undo the merge instead.`;
-      throw new HttpError(409, 'conflict', message);
+      throw new HttpError(409, 'conflict', `The contact is merged into ${remedyOf(merge)}`);
     },
   },
   tenantFields: customFields,

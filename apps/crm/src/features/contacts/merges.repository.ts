@@ -18,6 +18,7 @@ export type MovedLinks = Readonly<Partial<Record<LinkingTable, string[]>>>;
 export interface ContactMerge {
   readonly id: string;
   readonly survivor_id: string;
+  readonly is_survivor_live: boolean;
   readonly merged_at: Date;
   readonly moved: MovedLinks;
   /**
@@ -40,7 +41,11 @@ export const findMerge = async (
   mergedId: string,
 ): Promise<ContactMerge | undefined> => {
   const [merge] = await db.query<ContactMerge>(sql`
-    SELECT id, survivor_id, merged_at, moved, taken FROM tenant_crm.contact_merges
+    SELECT id, survivor_id, merged_at, moved, taken, EXISTS (
+      SELECT FROM tenant_crm.contacts
+      WHERE tenant_id = ${db.tenantId}::uuid AND id = survivor_id AND deleted_at IS NULL
+    ) AS is_survivor_live
+    FROM tenant_crm.contact_merges
     WHERE tenant_id = ${db.tenantId}::uuid AND merged_id = ${mergedId}::uuid AND undone_at IS NULL`);
   return merge;
 };

@@ -3,6 +3,14 @@ import type { contact } from './contacts.kind.ts';
 
 type Contact = AnswerOf<typeof contact>;
 
+const DAY_MS = 86_400_000;
+/** How long a merge can be undone. */
+const REVERSIBLE_MS = 30 * DAY_MS;
+
+/** Whether a merge can still be undone. */
+export const isReversible = ({ merged_at: at }: { readonly merged_at: Date }): boolean =>
+  Date.now() - at.getTime() <= REVERSIBLE_MS;
+
 const fields = ['last_name', 'email', 'phone', 'title', 'company_id', 'owner_id', 'notes'] as const;
 /** List -> the number of items that it can have. */
 const lists = { tags: 50, emails: 20, phones: 20, addresses: 20 } as const;

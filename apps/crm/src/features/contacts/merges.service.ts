@@ -24,6 +24,7 @@ import {
   takenInMerges,
 } from './merges.repository.ts';
 import {
+  isReversible,
   type MergedColumns,
   sharedWithEarlier,
   takenBy,
@@ -36,10 +37,6 @@ import {
 import { lockMerges } from './merges-lock.ts';
 
 type Contact = AnswerOf<typeof contact>;
-
-const DAY_MS = 86_400_000;
-/** How long a merge can be undone. */
-const REVERSIBLE_MS = 30 * DAY_MS;
 
 /** How many logs and tasks a merge can move: one transaction moves thousands in a second, and has 30 seconds. */
 const MAX_LINKS = 20_000;
@@ -200,7 +197,7 @@ export const createContactMerges = (
             'contact_id must be the id of a contact that was merged into this one',
           );
         }
-        if (Date.now() - merge.merged_at.getTime() > REVERSIBLE_MS) {
+        if (!isReversible(merge)) {
           throw new HttpError(409, 'conflict', 'The merge is older than 30 days.');
         }
         const others = (await takenInMerges(db, id)).filter((one) => one.id !== merge.id);

@@ -440,6 +440,25 @@ describe('Undoing a merge', () => {
   });
 });
 
+test('Restoring a merged contact is refused with what can be done instead', async () => {
+  const [id, other] = [await contact(one), await contact(two)];
+  await merge(id, other).expect(200);
+  const refusal = async () => {
+    const { status, body } = await post(`${path}/${other}/restore`);
+    return [status, body.message];
+  };
+  const merged = `The contact is merged into ${id}`;
+  expect(await refusal()).toEqual([409, `${merged}: undo the merge instead.`]);
+  await remove(`${path}/${id}`).expect(204);
+  const deleted = `${merged}, which is deleted: restore that contact, and undo the merge.`;
+  expect(await refusal()).toEqual([409, deleted]);
+  await crm().context.pool.query(
+    `UPDATE tenant_crm.contact_merges SET merged_at = now() - interval '31 days' WHERE merged_id = $1`,
+    [other],
+  );
+  expect(await refusal()).toEqual([409, `${merged}, and the merge is older than 30 days.`]);
+});
+
 test('Every table that refers to contacts is moved by a merge', async () => {
   const { rows } = await crm().context.pool.query<{ name: string }>(
     `SELECT DISTINCT relname AS name FROM pg_constraint JOIN pg_class ON pg_class.oid = conrelid
