@@ -2,7 +2,7 @@ import { until } from '@tessera/local-stack';
 import { collide } from '../../testing/collisions.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 
-const { caller, crm, get, post, remove } = tenantForEachTest();
+const { caller, crm, get, post, put, remove } = tenantForEachTest();
 
 type Fields = Readonly<Record<string, string>>;
 type Found = Readonly<Record<string, unknown>> & { readonly id: string };
@@ -109,6 +109,19 @@ describe('The id of a live record is that of the row:', () => {
     expect(await importFile(file, update)).toMatchObject({ rows_updated: 3, rows_created: 1 });
     expect(await names()).toEqual(['Augusta 2', 'Bob']);
   });
+});
+
+test('A contact keeps a choice that was removed, and others do not get it', async () => {
+  const field = { key: 'tier', label: 'Tier', type: 'choice', choices: ['gold', 'silver'] };
+  const declared = await create('custom-fields', field);
+  const id = await contact('Ada', { custom: { tier: 'gold' } });
+  const other = await contact('Bob');
+  await put(`/api/crm/custom-fields/${declared}`, { choices: ['silver'] }).expect(200);
+  const file = `id,first_name,custom.tier\n${id},Augusta,gold\n${other},Bobby,gold\n,Eve,gold\n`;
+  const found = await importFile(file, update);
+  expect(found).toMatchObject({ rows_updated: 1, rows_failed: 2 });
+  expect(await errorsOf(found)).toMatch(/^3,custom.tier must be .*\r\n4,custom.tier must be /m);
+  expect(await names()).toEqual(['Augusta', 'Bob']);
 });
 
 test('A row fails that could update several records, and says how to name one of them', async () => {

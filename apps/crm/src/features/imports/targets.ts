@@ -84,11 +84,11 @@ const targetOf = <T extends KindTypes>(
       if (!tenantFields || !prefix) return shape({ ...kind.create.fields, id });
       const { [tenantFields.column]: _values, ...own } = kind.create.fields;
       const declared = (await tenantFields.declared(db)).map(
-        ({ key, field, isRequired }) =>
-          [
-            `${prefix}${key}`,
-            isRequired && duplicates !== 'update' ? field : optional(field),
-          ] as const,
+        ({ key, field, filter = field, isRequired }) => {
+          // A record that is updated may have an earlier value; others are refused where they are stored.
+          if (duplicates === 'update') return [`${prefix}${key}`, optional(filter)] as const;
+          return [`${prefix}${key}`, isRequired ? field : optional(field)] as const;
+        },
       );
       return shape({ ...own, ...Object.fromEntries(declared), id });
     },
