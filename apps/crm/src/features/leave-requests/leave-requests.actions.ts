@@ -4,7 +4,7 @@ import { requireUser } from '@tessera/resource-server';
 import type { TypesOf } from '../../records/kind.ts';
 import type { ActionRule } from '../../records/records.ts';
 import type { leaveRequest } from './leave-requests.kind.ts';
-import { assertPending, lockLeavesOf } from './leave-requests.rules.ts';
+import { assertNotOwn, assertPending, lockLeavesOf } from './leave-requests.rules.ts';
 
 type LeaveTypes = TypesOf<typeof leaveRequest>;
 
@@ -16,9 +16,7 @@ export const review =
   (decision: 'approved' | 'rejected'): ActionRule<LeaveTypes, { comment?: string }> =>
   async ({ caller, db, row, body }) => {
     const reviewer = requireUser(caller);
-    if ([reviewer, caller.impersonatorId].includes(row.user_id)) {
-      throw new HttpError(403, 'own_leave_request', 'You cannot review your own leave request.');
-    }
+    assertNotOwn(caller, row);
     assertPending(row);
     if (decision === 'approved') await lockLeavesOf(db, row);
     return {

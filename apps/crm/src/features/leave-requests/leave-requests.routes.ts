@@ -5,6 +5,10 @@ import { calendarRoute } from './leave-calendar.routes.ts';
 import { cancel, Review, review } from './leave-requests.actions.ts';
 import { type LeaveRequests, leaveRequest } from './leave-requests.kind.ts';
 
+const removalProblems = {
+  403: 'The caller lacks `leave_requests.delete`; or the leave is approved, and the caller lacks `leave_requests.review` or is its owner (`own_leave_request`)',
+};
+
 const reviewProblems = {
   403: 'The caller lacks `leave_requests.review`, or reviews a request of their own (`own_leave_request`)',
   409: 'The request is not pending',
@@ -38,12 +42,14 @@ export const leaveRequestRoutes = (
     }),
     deleteLeaveRequest: routes.delete({
       description:
-        'It can be restored. An approved leave is deleted by callers with `leave_requests.review` only.',
+        'It can be restored. An approved leave is deleted by callers with `leave_requests.review` only, and not by its owner.',
+      problems: removalProblems,
     }),
     listLeaveRequestHistory: routes.history(),
     restoreLeaveRequest: routes.restore({
       description:
-        'A record that is not deleted stays as it is. An approved leave must not overlap with another approved leave of the same user.',
+        'A record that is not deleted stays as it is. An approved leave is restored by callers with `leave_requests.review` only, and not by its owner; it must not overlap with another approved leave of the same user.',
+      problems: removalProblems,
     }),
     approveLeaveRequest: routes.action({
       ...reviewing,

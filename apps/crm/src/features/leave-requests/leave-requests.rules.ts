@@ -47,10 +47,23 @@ export const workingDaysOf = async (db: TenantDb, days: LeaveDays): Promise<numb
   return countWorkingDays(days, working_week);
 };
 
-/** 403 where a caller who may not review deletes or restores an approved leave. */
-export const assertMayRemove = (caller: Caller, { id, status }: Leave): void => {
-  if (status !== 'approved') return;
-  requirePermission(caller, 'leave_requests.review', { type: 'leave request', id });
+/** 403 if the request is the caller's own, or that of the user as whom the caller acts. */
+export const assertNotOwn = (
+  { userUuid, impersonatorId }: Pick<Caller, 'userUuid' | 'impersonatorId'>,
+  { user_id }: Leave,
+): void => {
+  if (user_id !== userUuid && user_id !== impersonatorId) return;
+  throw new HttpError(403, 'own_leave_request', 'You cannot review your own leave request.');
+};
+
+/**
+ * Deleting or restoring an approved leave takes the approval back or gives it again: 403 for callers who could not
+ * review it.
+ */
+export const assertMayRemove = (caller: Caller, leave: Leave): void => {
+  if (leave.status !== 'approved') return;
+  requirePermission(caller, 'leave_requests.review', { type: 'leave request', id: leave.id });
+  assertNotOwn(caller, leave);
 };
 
 /**

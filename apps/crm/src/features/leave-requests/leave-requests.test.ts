@@ -193,6 +193,25 @@ describe('A review', () => {
     expect((await get(request)).body.data.status).toBe('pending');
   });
 
+  test('is also what deleting and restoring an approved one is, so a reviewer does neither to their own', async () => {
+    const user = { id: crypto.randomUUID() };
+    const reviewer = caller(user);
+    const impersonating = caller({ impersonator_id: user.id });
+    const own = [403, 'own_leave_request', []];
+    const request = await approved(reviewer);
+    for (const headers of [reviewer, impersonating]) {
+      expect(await errorOf(remove(request, headers))).toEqual(own);
+    }
+    await remove(request).expect(204);
+    for (const headers of [reviewer, impersonating]) {
+      expect(await errorOf(post(`${request}/restore`, {}, headers))).toEqual(own);
+    }
+    await post(`${request}/restore`).expect(200);
+    const pending = await requested(reviewer, { first_day: '2026-08-03', last_day: '2026-08-03' });
+    await remove(pending, reviewer).expect(204);
+    await post(`${pending}/restore`, {}, reviewer).expect(200);
+  });
+
   test('is possible once: a second one is a 409, as is one of a cancelled request', async () => {
     const ada = employee();
     const request = await approved(ada);
