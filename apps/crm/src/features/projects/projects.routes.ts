@@ -19,6 +19,9 @@ export const projectRoutes = (
     exportProjects: routes.export({ permission: 'projects.export', exports }),
     createProject: routes.create({
       description: 'The owner and the creator become managers of the project.',
+      problems: {
+        403: 'The caller lacks `projects.create`, or is no user and creates a private project (`user_required`)',
+      },
     }),
     getProject: routes.get(),
     updateProject: routes.update(),

@@ -12,13 +12,13 @@ interface RowContext extends Context {
   readonly row: ProjectState;
 }
 
-/** The owner of a new project. A private project needs a user who can see it. */
+/** The owner of a new project. The creator of a private one becomes a manager, who sees it: only users can be that. */
 export const ownerOf = (
   input: { readonly owner_id?: string | null; readonly is_private: boolean },
   { caller }: Context,
 ): { owner_id: string | null } => {
   const { owner_id: ownerId = caller.userUuid } = input;
-  if (input.is_private && ownerId === null) requireUser(caller);
+  if (input.is_private) requireUser(caller);
   return { owner_id: ownerId };
 };
 

@@ -161,8 +161,10 @@ describe('A private project', () => {
     }
   });
 
-  test('requires a user: a client cannot create one', async () => {
-    const refused = await post(path, draft({ is_private: true }), client());
-    expect([refused.status, refused.body.error]).toEqual([403, 'user_required']);
+  test('requires a user: a client cannot create one, for an owner neither', async () => {
+    for (const owner of [{}, { owner_id: randomUUID() }]) {
+      const refused = await post(path, draft({ is_private: true, ...owner }), client());
+      expect([refused.status, refused.body.error]).toEqual([403, 'user_required']);
+    }
   });
 });
