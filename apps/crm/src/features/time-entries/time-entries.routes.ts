@@ -36,7 +36,7 @@ export const timeEntryRoutes = (
       name: 'stop',
       summary: 'Stop a timer',
       description: 'The time entry ends now.',
-      problems: { 409: 'The timer is not running' },
+      problems: { 409: 'The timer is not running, or has not begun yet' },
       rule: stop,
     }),
   };

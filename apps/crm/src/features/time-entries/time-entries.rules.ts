@@ -180,12 +180,20 @@ export const checkRestored = async (context: RowContext): Promise<void> => {
   await lockEntriesOf(context.db, context.row.user_id);
 };
 
+/** How much the clocks of two servers may differ. */
+const CLOCK_DIFFERENCE_MS = 60_000;
+
 /** Stops a running timer now. */
 export const stop: ActionRule<TypesOf<typeof timeEntry>, unknown> = async (context) => {
   const { db, row } = context;
   await requireEditor(context);
   if (row.ended_at) throw new HttpError(409, 'conflict', 'The timer is not running.');
+  const now = Date.now();
+  const start = row.started_at.getTime();
+  if (start > now + CLOCK_DIFFERENCE_MS) {
+    throw new HttpError(409, 'conflict', 'The timer has not begun yet.');
+  }
   await lockEntriesOf(db, row.user_id);
   // An entry is never empty, even if the clocks of two servers differ.
-  return { ended_at: new Date(Math.max(Date.now(), row.started_at.getTime() + 1)) };
+  return { ended_at: new Date(Math.max(now, start + 1)) };
 };

@@ -154,6 +154,15 @@ describe('A timer', () => {
     expect(resumed.body.data).toMatchObject({ ended_at: null, minutes: null });
   });
 
+  test('is not stopped before it has begun', async () => {
+    for (const started_at of ['2999-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z']) {
+      const timer = await created({ started_at, ended_at: null });
+      const refused = await post(`${timer}/stop`);
+      expect([refused.status, refused.body.error]).toEqual([409, 'conflict']);
+      await remove(timer).expect(204);
+    }
+  });
+
   test('requires a user, as does every entry of the caller', async () => {
     for (const request of [
       post(`${path}/start`, {}, client()),
