@@ -17,7 +17,8 @@ export const timeEntryRoutes = (
     listTimeEntries: routes.list({
       description:
         'Callers without `time_entries.export` see and change only their own. Entries of private projects are ' +
-        'visible to their members only; viewers change only their own.',
+        'visible to the members of the project only, of whom viewers change only their own; and to the users who ' +
+        'did the work, also when they have left the project.',
     }),
     exportTimeEntries: routes.export({ permission: 'time_entries.export', exports }),
     summarizeTimeEntries: summaryRoute(database),
