@@ -25,7 +25,10 @@ import { MAX_MINUTES, minutesBetween } from './time-entries.times.ts';
 import { visibleEntries } from './time-entries.visibility.ts';
 
 const fields = {
-  project_id: described(clearable(reference('projects')), 'Default: the project of the task'),
+  project_id: described(
+    clearable(reference('projects')),
+    'Default: the project of the task. A timer that ends takes the project that its task then has; a finished entry keeps its own when the task moves.',
+  ),
   task_id: described(clearable(reference('tasks')), 'A task of the project'),
   started_at: described(time(), 'When the work began', '2026-03-02T08:00:00Z'),
   ended_at: described(

@@ -36,7 +36,8 @@ export const timeEntryRoutes = (
     stopTimer: routes.action({
       name: 'stop',
       summary: 'Stop a timer',
-      description: 'The time entry ends now.',
+      description:
+        'The time entry ends now. It takes the project that its task has by now, if the caller sees the task.',
       problems: { 409: 'The timer is not running, or has not begun yet' },
       rule: stop,
     }),

@@ -128,6 +128,15 @@ const projectAfter = async (
   return projectId;
 };
 
+/**
+ * The project of a timer that ends: that of its task, which may have moved meanwhile. It stays if the caller does not see
+ * the task any more.
+ */
+const projectAtEnd = async ({ caller, db, row }: RowContext): Promise<string | null> => {
+  const task = row.task_id === null ? undefined : await findVisibleTask(caller, db, row.task_id);
+  return task ? task.project_id : row.project_id;
+};
+
 /** Throws 403 `project_role_required` if a viewer of a private project changes an entry that is not their own. */
 export const requireEditor = async ({ caller, db, row }: RowContext): Promise<void> => {
   if (row.user_id !== caller.userUuid) await requireContributor(caller, db, row.project_id);
@@ -166,7 +175,11 @@ export const checkChange = async (
   // A timer that ran for longer than a year can still get another note.
   if (change.started_at || endedAt)
     assertLength(start, endedAt === undefined ? row.ended_at : endedAt);
-  const projectId = await projectAfter(change, { caller, db, row });
+  const isOnlyEnded =
+    !row.ended_at && endedAt && change.task_id === undefined && change.project_id === undefined;
+  const projectId = isOnlyEnded
+    ? await projectAtEnd({ caller, db, row })
+    : await projectAfter(change, { caller, db, row });
   await lockEntriesOf(db, row.user_id);
   return {
     ...(endedAt !== undefined && { ended_at: endedAt }),
@@ -193,7 +206,11 @@ export const stop: ActionRule<TypesOf<typeof timeEntry>, unknown> = async (conte
   if (start > now + CLOCK_DIFFERENCE_MS) {
     throw new HttpError(409, 'conflict', 'The timer has not begun yet.');
   }
+  const projectId = await projectAtEnd(context);
   await lockEntriesOf(db, row.user_id);
-  // An entry is never empty, even if the clocks of two servers differ.
-  return { ended_at: new Date(Math.max(now, start + 1)) };
+  return {
+    // An entry is never empty, even if the clocks of two servers differ.
+    ended_at: new Date(Math.max(now, start + 1)),
+    ...(projectId !== row.project_id && { project_id: projectId }),
+  };
 };

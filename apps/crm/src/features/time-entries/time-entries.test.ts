@@ -315,6 +315,33 @@ describe('A task of an entry', () => {
     expect(same.headers.etag).toBe(removed.headers.etag);
   });
 
+  test('that moves takes a timer that ends afterwards with it, but no finished entry', async () => {
+    const [first, second] = [await project({}), await project({})];
+    const task_id = await task({ project_id: first });
+    const finished = await created({ started_at: at(8), minutes: 60, task_id });
+    const projectOf = async (entry: string) => (await get(entry)).body.data.project_id;
+    const started = await post(`${path}/start`, { task_id }).expect(201);
+    await put(`/api/crm/tasks/${task_id}`, { project_id: second }).expect(200);
+    const { body } = await post(`${started.headers.location}/stop`).expect(200);
+    expect([body.data.project_id, await projectOf(finished)]).toEqual([second, first]);
+    const other = await created({ started_at: at(9), ended_at: null, task_id }, caller());
+    await put(`/api/crm/tasks/${task_id}`, { project_id: null }).expect(200);
+    await put(other, { note: 'Still at it' }).expect(200);
+    expect(await projectOf(other)).toBe(second);
+    await put(other, { minutes: 30 }).expect(200);
+    expect(await projectOf(other)).toBeNull();
+  });
+
+  test('that moves out of sight leaves a timer where it was', async () => {
+    const user = caller();
+    const [seen, hidden] = [await project({}), await project({ is_private: true })];
+    const task_id = await task({ project_id: seen });
+    const started = await post(`${path}/start`, { task_id }, user).expect(201);
+    await put(`/api/crm/tasks/${task_id}`, { project_id: hidden }).expect(200);
+    const { body } = await post(`${started.headers.location}/stop`, {}, user).expect(200);
+    expect(body.data.project_id).toBe(seen);
+  });
+
   test('must belong to its project', async () => {
     const [one, other] = [await project({}), await project({})];
     const task_id = await task({ project_id: one });
