@@ -6,7 +6,7 @@ import { withArticle } from './paths.ts';
 import { hiddenSince, visibleReplay } from './replays.ts';
 import { declare, type Frame } from './route-frame.ts';
 import type { RecordRoutes } from './routes.ts';
-import { acceptedVersions, changeProblems, creationHeaders } from './versions.ts';
+import { changeProblems, creationHeaders } from './versions.ts';
 
 /** A body may be left out if all of its fields may be. */
 export const omissible = <Body>(body: Shape & Field<Body>): Shape & Field<Body> =>
@@ -17,7 +17,7 @@ export const omissible = <Body>(body: Shape & Field<Body>): Shape & Field<Body> 
 /** The routes of a kind that change records. */
 export const changeRoutes = <T extends KindTypes>(
   kind: Kind<T>,
-  { answer, onAll, onOne, scoped, keyIn, changing }: Frame<T>,
+  { answer, onAll, onOne, scoped, keyIn, accepted, changing }: Frame<T>,
 ): Omit<RecordRoutes<T>, 'list' | 'get' | 'export' | 'history'> => {
   const create: Shape & Field<T['create']> = kind.create;
   const update: Shape & Field<T['update']> = kind.update;
@@ -69,8 +69,7 @@ export const changeRoutes = <T extends KindTypes>(
         requestHeaders: ['If-Match'],
         problems: { ...changeProblems, ...problems },
         handler: async ({ caller, params, req, reply }) => {
-          const versions = acceptedVersions(req.get('If-Match'));
-          await scoped(params).delete(caller, keyIn(params), versions);
+          await scoped(params).delete(caller, keyIn(params), accepted(req));
           return reply(204);
         },
       }),

@@ -5,8 +5,9 @@ import { createRemovals } from './removals.ts';
 import type { Access } from './scope.ts';
 import { createStoredValues } from './stored-values.ts';
 import { createRowChanges, createUpdates } from './updates.ts';
+import type { AcceptedVersion } from './versions.ts';
 
-export type Versions = readonly number[] | undefined;
+export type Versions = readonly AcceptedVersion[] | undefined;
 
 /** The changes of one kind of record; see `Records` for their errors. */
 export interface Changes<T extends KindTypes> {

@@ -101,7 +101,10 @@ export interface Declaration<
   readonly deletion?: 'soft' | 'permanent';
   /** Whether lists contain deleted records, as far as the scope does; it decides which. Default: false. */
   readonly listsDeleted?: boolean;
-  /** The column that identifies a record in paths. Default: `id`. */
+  /**
+   * The column that identifies a record in paths. Default: `id`. With another one, the revision of the entity tag is that
+   * of the id, and `If-Match` compares it: a record that is added under the key of a deleted one has the same version.
+   */
   readonly key?: NoInfer<keyof T['row'] & string>;
   /** The field of the key in paths. Default: a UUID. */
   readonly keyField?: Field<string>;
@@ -126,7 +129,8 @@ export interface Declaration<
   hiddenHistory?(caller: T['caller'], row: NoInfer<T['row']>): HiddenHistory | undefined;
   /**
    * The revision of parts of the response that change without a new version, such as counts of related rows. It
-   * is part of the entity tag, so that a client does not keep an old response; `If-Match` compares versions only.
+   * is part of the entity tag, so that a client does not keep an old response; `If-Match` compares versions only. For
+   * kinds with ids as keys.
    */
   revision?(row: NoInfer<T['row']>): number;
   /** Columns derived from the input alone; unlike a rule, this does not lock the row. */

@@ -19,6 +19,7 @@ import {
   withDeclaredChanges,
   withDeclaredValues,
 } from './tenant-fields.ts';
+import { type AcceptedVersion, revisionOfId } from './versions.ts';
 
 /** A record as responses show it, with its version. */
 export interface Versioned<Answer> {
@@ -86,7 +87,7 @@ export interface Records<T extends KindTypes> {
     caller: T['caller'],
     id: string,
     change: T['update'],
-    versions?: readonly number[],
+    versions?: readonly AcceptedVersion[],
   ): Promise<Versioned<T['answer']>>;
   /**
    * An update that depends on the current row: `changeOf` returns the fields to change while the row is locked. All
@@ -96,16 +97,16 @@ export interface Records<T extends KindTypes> {
     caller: T['caller'],
     id: string,
     changeOf: (row: T['row']) => T['update'],
-    versions?: readonly number[],
+    versions?: readonly AcceptedVersion[],
     action?: string,
   ): Promise<Versioned<T['answer']>>;
   /** Sets `deleted_at`, so that `restore` can undo it, unless the kind deletes permanently. */
-  delete(caller: T['caller'], id: string, versions?: readonly number[]): Promise<void>;
+  delete(caller: T['caller'], id: string, versions?: readonly AcceptedVersion[]): Promise<void>;
   /** Restores a deleted record; has no effect on a record that is not deleted. */
   restore(
     caller: T['caller'],
     id: string,
-    versions?: readonly number[],
+    versions?: readonly AcceptedVersion[],
   ): Promise<Versioned<T['answer']>>;
   /** Performs an action; if it sets no column, the version does not change. */
   act<Body>(
@@ -113,7 +114,7 @@ export interface Records<T extends KindTypes> {
     id: string,
     action: RecordAction<T, Body>,
     body: Body,
-    versions?: readonly number[],
+    versions?: readonly AcceptedVersion[],
   ): Promise<Versioned<T['answer']>>;
   /**
    * One page of a record's changes, newest first, as far as the caller may see them; of a deleted record for callers
@@ -161,6 +162,11 @@ export const createRecords = <T extends KindTypes>(
     return withDeclaredValues(tenantFields, source.forTenant(tenantId), answers, keysIn(rows));
   };
 
+  const revisionOf = (row: Row, answer: Answer): number | undefined => {
+    if (kind.key !== 'id') return revisionOfId(row.id);
+    return tenantFields ? shownFieldsRevision(tenantFields, answer) : kind.revision?.(row);
+  };
+
   const versionedAll = async (
     caller: T['caller'],
     rows: readonly Row[],
@@ -172,7 +178,7 @@ export const createRecords = <T extends KindTypes>(
         id: (row as unknown as Record<string, string>)[kind.key] ?? row.id,
         answer,
         version: row.version,
-        revision: tenantFields ? shownFieldsRevision(tenantFields, answer) : kind.revision?.(row),
+        revision: revisionOf(row, answer),
       };
     });
   };

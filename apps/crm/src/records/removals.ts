@@ -3,9 +3,10 @@ import type { Changes, Versions } from './changes.ts';
 import type { KindTypes } from './kind.ts';
 import { requireBelowMaximum } from './maximum.ts';
 import { causeOf } from './record-changes.ts';
-import { type Access, checkVersion, type OpenScope } from './scope.ts';
+import type { Access, OpenScope } from './scope.ts';
 import { transactionIn } from './transaction-in.ts';
 import type { RowChanges } from './updates.ts';
+import { checkVersion } from './versions.ts';
 
 /** Deletes and restores records of a kind. */
 export const createRemovals = <T extends KindTypes>(

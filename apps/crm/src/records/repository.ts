@@ -11,6 +11,7 @@ import { columnsOf } from './row.ts';
 import { searchCondition } from './search.ts';
 import { keysColumn } from './tenant-fields.ts';
 import { lockUntilEnd } from './transaction-lock.ts';
+import { type AcceptedVersion, acceptedCondition } from './versions.ts';
 import { readWholeList } from './whole-list.ts';
 
 const { sql, join, raw } = Prisma;
@@ -19,7 +20,7 @@ const { sql, join, raw } = Prisma;
 export interface Expected {
   readonly id: string;
   /** Accepted versions; undefined accepts any version. */
-  readonly versions?: readonly number[] | undefined;
+  readonly versions?: readonly AcceptedVersion[] | undefined;
   readonly deleted: boolean;
 }
 
@@ -144,7 +145,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
     const conditions = [...within(db, scope), sql`${raw(key)} = ${id}`];
     if (deletion === 'soft')
       conditions.push(deleted ? sql`deleted_at IS NOT NULL` : sql`deleted_at IS NULL`);
-    if (versions) conditions.push(sql`version = ANY(${versions}::int[])`);
+    if (versions) conditions.push(sql`(${acceptedCondition(versions)})`);
     return join(conditions, ' AND ');
   };
 

@@ -1,11 +1,18 @@
 import { type Field, type Shape, shape } from '@tessera/fields';
 import { type RouteEntry, routesFor } from '@tessera/http-kit';
+import type { Request } from 'express';
 import { type CrmPermission, record } from '../http.ts';
 import { SYSTEM } from '../system/system-access.ts';
 import type { Kind, KindTypes, Permissions, TenantCaller, Verb } from './kind.ts';
 import { pathsOf } from './paths.ts';
 import type { Records, Versioned } from './records.ts';
-import { acceptedVersions, changeProblems, tagged } from './versions.ts';
+import {
+  type AcceptedVersion,
+  acceptedTags,
+  acceptedVersions,
+  changeProblems,
+  tagged,
+} from './versions.ts';
 
 /** The path parameters of a request. */
 export type Params = Readonly<Record<string, string>>;
@@ -56,6 +63,10 @@ export const createFrame = <T extends KindTypes>(kind: Kind<T>, records: Records
 
   const keyIn = (params: Params): string => params[key.name] ?? '';
 
+  /** The versions that a request accepts. With another key than the id, the revision tells of which record. */
+  const accepted = (req: Pick<Request, 'get'>): readonly AcceptedVersion[] | undefined =>
+    (kind.key === 'id' ? acceptedVersions : acceptedTags)(req.get('If-Match'));
+
   /** A route that changes one record and returns it. */
   const changing = <Body>(
     declared: {
@@ -69,7 +80,7 @@ export const createFrame = <T extends KindTypes>(kind: Kind<T>, records: Records
       caller: T['caller'],
       params: Params,
       body: Body,
-      versions: readonly number[] | undefined,
+      versions: readonly AcceptedVersion[] | undefined,
     ) => Promise<Versioned<T['answer']>>,
   ): RouteEntry =>
     declare({
@@ -79,13 +90,12 @@ export const createFrame = <T extends KindTypes>(kind: Kind<T>, records: Records
       responseHeaders: { 200: ['ETag'] },
       problems: { ...changeProblems, ...declared.problems },
       handler: async ({ caller, params, body, req, reply }) => {
-        const versions = acceptedVersions(req.get('If-Match'));
-        const changed = await change(caller, params, body as Body, versions);
+        const changed = await change(caller, params, body as Body, accepted(req));
         return reply(200, { data: changed.answer }, tagged(changed));
       },
     });
 
-  return { all, answer, onAll, onOne, scoped, keyIn, changing };
+  return { all, answer, onAll, onOne, scoped, keyIn, accepted, changing };
 };
 
 export type Frame<T extends KindTypes> = ReturnType<typeof createFrame<T>>;

@@ -4,7 +4,7 @@ import { Prisma } from '../generated/prisma/client.ts';
 import type { Kind, KindTypes, Scope } from './kind.ts';
 import { createRepository, type RecordRepository } from './repository.ts';
 import type { ColumnValues } from './row.ts';
-import { preconditionFailed } from './versions.ts';
+import { type AcceptedVersion, checkVersion } from './versions.ts';
 
 const { sql, raw } = Prisma;
 
@@ -33,20 +33,15 @@ export interface Access<T extends KindTypes> {
   findLive(
     open: OpenScope<T>,
     id: string,
-    options?: { readonly versions?: readonly number[] | undefined; readonly lock?: 'lock' },
+    options?: {
+      readonly versions?: readonly AcceptedVersion[] | undefined;
+      readonly lock?: 'lock';
+    },
   ): Promise<T['row']>;
   missing(): HttpError;
   /** Locks the parent of a child kind until the transaction ends. */
   lockParent(db: TenantDb, scope: Scope<T['row']>): Promise<void>;
 }
-
-/** Throws 412 if a row has none of the versions. */
-export const checkVersion = (
-  { version }: { readonly version: number },
-  versions: readonly number[] | undefined,
-): void => {
-  if (versions && !versions.includes(version)) throw preconditionFailed();
-};
 
 /**
  * The statement that finds the id of a live record which the caller sees, like each of its parents: all of them

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { HttpError } from '@tessera/http-kit';
 import type { Request } from 'express';
+import { Prisma } from '../generated/prisma/client.ts';
+
+const { sql, join } = Prisma;
 
 /** The version of a record, and the revision of what changes without a version (`revision` of a kind). */
 export interface Tag {
@@ -29,24 +32,68 @@ export const creationHeaders = (
   Location: `${originalUrl.split('?', 1)[0]}/${encodeURIComponent(created.id)}`,
 });
 
-const ENTITY_TAG = /^"([1-9]\d{0,8})(?:\.\d{1,16})?"$/;
+const ENTITY_TAG = /^"([1-9]\d{0,8})(?:\.(\d{1,16}))?"$/;
+
+/** A version that a change accepts: of whichever record has the key, or of the one with the revision. */
+export type AcceptedVersion = number | Tag;
 
 /**
- * The versions that an `If-Match` header accepts; undefined accepts any version. Tags compare strongly: a weak
- * one never matches (RFC 9110 section 13.1.1), nor does one of another origin. The revision of a tag is not
- * compared: what changes without a version does not conflict with a change of the record.
+ * The versions that an `If-Match` header accepts, with the revisions that it names; undefined accepts any version. Tags
+ * compare strongly: a weak one never matches (RFC 9110 section 13.1.1), nor does one of another origin.
  */
-export const acceptedVersions = (ifMatch: string | undefined): number[] | undefined => {
+export const acceptedTags = (ifMatch: string | undefined): Tag[] | undefined => {
   if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
   return ifMatch.split(',').flatMap((tag) => {
-    const version = ENTITY_TAG.exec(tag.trim())?.[1];
-    return version === undefined ? [] : [Number(version)];
+    const [, version, revision] = ENTITY_TAG.exec(tag.trim()) ?? [];
+    if (version === undefined) return [];
+    const named = revision === undefined ? undefined : Number(revision);
+    return [{ version: Number(version), revision: named }];
   });
+};
+
+/**
+ * The same without the revisions, for records whose revision is that of what changes without a version: that does not
+ * conflict with a change of the record.
+ */
+export const acceptedVersions = (ifMatch: string | undefined): number[] | undefined =>
+  acceptedTags(ifMatch)?.map(({ version }) => version);
+
+/**
+ * The revision of a record whose key is not its id: another one may have the key later, with the same version. The last
+ * digits of ids are random.
+ */
+export const revisionOfId = (id: string): number => Number.parseInt(id.slice(-12), 16);
+
+/** The same of the column `id`. */
+const idRevision = sql`('x' || right(id::text, 12))::bit(48)::bigint`;
+
+const isNumber = (version: AcceptedVersion): version is number => typeof version === 'number';
+
+/** The condition that a row has one of the versions. */
+export const acceptedCondition = (versions: readonly AcceptedVersion[]): Prisma.Sql => {
+  const tags = versions.filter((version): version is Tag => !isNumber(version));
+  const ofTags = tags.map(
+    ({ version, revision = null }) =>
+      sql`(version = ${version}::int AND ${idRevision} = ${revision}::bigint)`,
+  );
+  return join([sql`version = ANY(${versions.filter(isNumber)}::int[])`, ...ofTags], ' OR ');
 };
 
 /** 412: the record has none of the versions that the caller accepts. */
 export const preconditionFailed = (): HttpError =>
   new HttpError(412, 'precondition_failed', 'The resource has changed since it was read.');
+
+/** Throws 412 if a row has none of the versions. */
+export const checkVersion = (
+  { id, version }: { readonly id: string; readonly version: number },
+  versions: readonly AcceptedVersion[] | undefined,
+): void => {
+  const isThis = (accepted: AcceptedVersion): boolean =>
+    isNumber(accepted)
+      ? accepted === version
+      : accepted.version === version && accepted.revision === revisionOfId(id);
+  if (versions && !versions.some(isThis)) throw preconditionFailed();
+};
 
 export const isPreconditionFailed = (error: unknown): boolean =>
   error instanceof HttpError && error.status === 412;

@@ -6,6 +6,7 @@ import { exactly, offsetOf, type Page } from '../../records/listing.ts';
 import type { Records, Versioned } from '../../records/records.ts';
 import type { RecordRow } from '../../records/row.ts';
 import { createAccess, type TenantSource } from '../../records/scope.ts';
+import type { AcceptedVersion } from '../../records/versions.ts';
 import { renderBody } from '../rendering.ts';
 import {
   countChanges,
@@ -59,7 +60,7 @@ export interface Revisions<T extends RevisedTypes> {
     caller: T['caller'],
     id: string,
     restored: { readonly number: number; readonly fields: readonly RevisedField[] },
-    versions?: readonly number[],
+    versions?: readonly AcceptedVersion[],
   ): Promise<Versioned<T['answer']>>;
 }
 

@@ -51,6 +51,20 @@ test('Members have a role, and are listed, changed and removed', async () => {
   await get(member, owner).expect(404);
 });
 
+test('A member who is removed and added again is not who an earlier entity tag is about', async () => {
+  const { project, owner } = await owned();
+  const { id } = await joined({ project, owner }, 'member');
+  const member = `${project}/members/${id}`;
+  const { headers: former } = await get(member, owner).expect(200);
+  await remove(member, owner).expect(204);
+  await post(`${project}/members`, { user_id: id, role: 'manager' }, owner).expect(201);
+  const outdated = { ...owner, 'If-Match': `${former.etag}` };
+  await put(member, { role: 'viewer' }, outdated).expect(412);
+  await remove(member, outdated).expect(412);
+  const { headers: present } = await get(member, owner).expect(200);
+  await remove(member, { ...owner, 'If-Match': `${present.etag}` }).expect(204);
+});
+
 describe('The history of a member has', () => {
   const historyOf = async ({ project, owner }: { project: string; owner: Headers }, id: string) => {
     const { body } = await get(`${project}/members/${id}/history`, owner).expect(200);
