@@ -5,12 +5,18 @@ import { eraseContact } from './erase-contact.ts';
 import { eraseUser } from './erase-user.ts';
 import { exportContact } from './export-contact.ts';
 import { exportUser } from './export-user.ts';
+import type { ErasureOptions } from './recorded-changes.ts';
 
 type Run = (work: (session: { readonly config: Config }) => Promise<object>) => Promise<void>;
 
 const CONFIRMATION = 'confirm that nothing can be restored, except from a backup';
 const FOLDER = 'a folder that does not exist or is empty';
 const EXAMPLE_ID = '01980a5d-ac96-774b-bcce-b302099a8057';
+
+const erasureOf = ({ database, kafkaBrokers }: Config): ErasureOptions => ({
+  directUrl: database.directUrl,
+  publishesEvents: kafkaBrokers.length > 0,
+});
 
 /** Adds the commands for what CRM has about one person. */
 export const addPersonCommands = (program: Command, run: Run): void => {
@@ -36,7 +42,7 @@ export const addPersonCommands = (program: Command, run: Run): void => {
       '\nPrints in how many rows of other tables the name, addresses or numbers of the contact still are, also former ones, and how many imports have not ended, whose files may contain them.',
     )
     .action((tenantId: string, contactId: string) =>
-      run(({ config }) => eraseContact(config.database.directUrl, { tenantId, contactId })),
+      run(({ config }) => eraseContact(erasureOf(config), { tenantId, contactId })),
     );
   program
     .command('export-user')
@@ -56,5 +62,5 @@ export const addPersonCommands = (program: Command, run: Run): void => {
       'after',
       '\nDelete the user with `identity-admin delete-user` first: whoever still signs in would lose their records.',
     )
-    .action((userId: string) => run(({ config }) => eraseUser(config.database.directUrl, userId)));
+    .action((userId: string) => run(({ config }) => eraseUser(erasureOf(config), userId)));
 };

@@ -4,6 +4,12 @@ import { mergesLockOf } from '../../features/contacts/merges-lock.ts';
 import { type ContactId, contactRows, mergedContacts } from './contact-rows.ts';
 import { clearUndoneMerges } from './erase-contact-merges.ts';
 import { type ContactTexts, isMeant, textsOf } from './erase-contact-texts.ts';
+import {
+  type ChangedRow,
+  type ErasureOptions,
+  publishChanges,
+  recordUpdates,
+} from './recorded-changes.ts';
 import { countTexts, isSearchable } from './remaining-texts.ts';
 
 const { escapeIdentifier: quoted } = pg;
@@ -38,11 +44,13 @@ const deleteRows = async (client: pg.Client, tenantId: string, ids: readonly str
      WHERE tenant_id = $1 AND table_name = 'time_entries' AND record_id IN (${entries})`,
     values,
   );
-  await client.query(
-    `UPDATE tenant_crm.time_entries SET task_id = NULL, note = NULL
-     WHERE tenant_id = $1 AND task_id IN (${tasks})`,
+  const { rows: emptied } = await client.query<ChangedRow>(
+    `UPDATE tenant_crm.time_entries
+     SET task_id = NULL, note = NULL, version = version + 1, updated_at = now()
+     WHERE tenant_id = $1 AND task_id IN (${tasks}) RETURNING tenant_id, id, version`,
     values,
   );
+  await recordUpdates(client, 'time_entries', emptied, ['note', 'task_id']);
   // Stored responses are kept for a day only, so all that may show a contact go.
   await client.query('DELETE FROM tenant_crm.idempotency_keys WHERE tenant_id = $1', [tenantId]);
   const deleted: Record<string, number> = {};
@@ -129,13 +137,17 @@ const lockContacts = async (client: pg.Client, contact: ContactId): Promise<read
  * names, addresses or numbers still are, also former ones, such as chat messages: whether to change those is for people to
  * decide.
  */
-export const eraseContact = async (directUrl: string, contact: ContactId) => {
+export const eraseContact = async (
+  { directUrl, publishesEvents }: ErasureOptions,
+  contact: ContactId,
+) => {
   const { tenantId } = contact;
   const client = new pg.Client({ connectionString: directUrl, application_name: 'crm-admin' });
   await client.connect();
   try {
     const tables: CatalogueTable[] = await readTables(client, 'tenant_crm');
     await client.query('BEGIN');
+    if (publishesEvents) await publishChanges(client);
     await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
       mergesLockOf(tenantId),
     ]);

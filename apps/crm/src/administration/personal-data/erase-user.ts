@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { type CatalogueColumn, type CatalogueTable, readTables } from '@tessera/database-kit';
 import pg from 'pg';
+import { eventOf } from '../../events/event-types.ts';
 import { directKeyOf } from '../../features/chat/direct-key.ts';
+import {
+  type ChangedRow,
+  type ErasureOptions,
+  publishChanges,
+  recordUpdates,
+} from './recorded-changes.ts';
 import { userColumns } from './user-columns.ts';
 
 const { escapeIdentifier: quoted } = pg;
@@ -30,7 +37,13 @@ const replacement = ({ name, type }: CatalogueColumn) => {
   };
 };
 
-/** Replaces the user in every column of a table; returns the number of changed rows. */
+/** The columns of every table of records, of which each change makes a version. */
+const recordColumns = ['id', 'version', 'updated_at'];
+
+/**
+ * Replaces the user in every column of a table; returns the number of changed rows. For records it is an update by CRM
+ * itself, so that whoever has a copy of them reads them again.
+ */
 const replaceUser = async (
   client: pg.Client,
   { name, columns }: CatalogueTable,
@@ -41,11 +54,19 @@ const replaceUser = async (
     return change ? [{ column: quoted(column.name), ...change }] : [];
   });
   if (changes.length === 0) return 0;
-  const { rowCount } = await client.query(
-    `UPDATE tenant_crm.${quoted(name)} SET ${changes.map(({ column, value }) => `${column} = ${value}`).join(', ')}
-     WHERE ${changes.map(({ condition }) => condition).join(' OR ')}`,
+  const isRecord = recordColumns.every((own) => columns.some((column) => column.name === own));
+  const settings = [
+    ...changes.map(({ column, value }) => `${column} = ${value}`),
+    ...(isRecord ? ['version = version + 1', 'updated_at = now()'] : []),
+  ];
+  const hasHistory = isRecord && eventOf(name, 'update') !== undefined;
+  const { rowCount, rows } = await client.query<ChangedRow>(
+    `UPDATE tenant_crm.${quoted(name)} SET ${settings.join(', ')}
+     WHERE ${changes.map(({ condition }) => condition).join(' OR ')}
+     ${hasHistory ? 'RETURNING tenant_id, id, version' : ''}`,
     [userId, pseudonym],
   );
+  if (hasHistory) await recordUpdates(client, name, rows);
   return rowCount ?? 0;
 };
 
@@ -64,10 +85,14 @@ const deletePersonal = async (client: pg.Client, userId: string): Promise<void> 
        AND change.record_id = request.id AND request.user_id = $1`,
     [userId],
   );
-  await client.query(
-    'UPDATE tenant_crm.leave_requests SET reason = NULL, review_comment = NULL WHERE user_id = $1',
+  const { rows } = await client.query<ChangedRow>(
+    `UPDATE tenant_crm.leave_requests
+     SET reason = NULL, review_comment = NULL, version = version + 1, updated_at = now()
+     WHERE user_id = $1 AND (reason IS NOT NULL OR review_comment IS NOT NULL)
+     RETURNING tenant_id, id, version`,
     [userId],
   );
+  await recordUpdates(client, 'leave_requests', rows, ['reason', 'review_comment']);
 };
 
 /**
@@ -96,11 +121,12 @@ const renewDirectKeys = async (client: pg.Client, pseudonym: string): Promise<vo
  * random id, which is stored nowhere else. Records stay, with an author whom nobody can identify; the reasons of the
  * user's absences are deleted.
  */
-export const eraseUser = async (directUrl: string, userId: string) => {
+export const eraseUser = async ({ directUrl, publishesEvents }: ErasureOptions, userId: string) => {
   const client = new pg.Client({ connectionString: directUrl, application_name: 'crm-admin' });
   await client.connect();
   try {
     await client.query('BEGIN');
+    if (publishesEvents) await publishChanges(client);
     await deletePersonal(client, userId);
     const pair = [userId, randomUUID()] as const;
     const replaced: Record<string, number> = {};

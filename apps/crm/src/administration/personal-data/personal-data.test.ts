@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readTables } from '@tessera/database-kit';
+import { until } from '@tessera/local-stack';
 import { commandsOf } from '../../testing/commands.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 import { fillEveryTable, tablesWith } from '../../testing/whole-database.ts';
@@ -95,6 +96,24 @@ test('A contact is exported with everything about it, and erased so that no tabl
   expect(entries.data).toEqual([
     expect.objectContaining({ minutes: 30, note: null, task_id: null }),
   ]);
+  const [entry] = entries.data;
+  expect(Date.parse(entry.updated_at)).toBeGreaterThan(Date.parse(entry.created_at));
+  const { body: changes } = await get(`/api/crm/time-entries/${entry.id}/history`).expect(200);
+  const none = { from: null, to: null };
+  expect(changes.data[0]).toMatchObject({
+    version: 2,
+    action: 'update',
+    actor_type: 'system',
+    changes: { note: none, task_id: none },
+  });
+  await until(async () => {
+    const { rowCount } = await pool().query(
+      `SELECT FROM tenant_crm.webhook_deliveries WHERE tenant_id = $1 AND record_id = $2
+         AND event_type = 'crm.time_entries.updated'`,
+      [id, entry.id],
+    );
+    return rowCount === 1;
+  });
   await get(`/api/crm/contacts/${other.id}`).expect(200);
   const { body: contacts } = await get('/api/crm/contacts').expect(200);
   expect(contacts.meta.total).toBe(1);
@@ -139,7 +158,7 @@ test('A user is exported, and erased so that no table contains their id', async 
   const userId = randomUUID();
   const own = caller({ id: userId });
   const owned = await create('/contacts', { first_name: 'Grace', owner_id: userId });
-  await create(
+  const leave = await create(
     '/leave-requests',
     { kind: 'sick', first_day: '2026-07-06', last_day: '2026-07-07', reason: 'Broken leg' },
     own,
@@ -194,6 +213,16 @@ test('A user is exported, and erased so that no table contains their id', async 
   await get(`/api/crm/contacts/${owned.id}`).expect(200);
   const written = await get(`/api/crm/channels/${channel.id}/messages/${message.id}`).expect(200);
   const pseudonym = rows[0].contact;
+  const { body: owners } = await get(`/api/crm/contacts/${owned.id}/history`).expect(200);
+  const byCrm = { action: 'update', actor_type: 'system' };
+  expect(owners.data[0]).toMatchObject({ ...byCrm, version: 2, changes: {} });
+  const { body: absence } = await get(`/api/crm/leave-requests/${leave.id}/history`).expect(200);
+  const none = { from: null, to: null };
+  expect(absence.data).toMatchObject([
+    { ...byCrm, version: 3, changes: {} },
+    { ...byCrm, version: 2, changes: { reason: none, review_comment: none } },
+    { action: 'create', version: 1 },
+  ]);
   expect(written.body.data).toMatchObject({
     body: `Hello <@${pseudonym}> and <@${pseudonym}>`,
     mentions: [pseudonym],
