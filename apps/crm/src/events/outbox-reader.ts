@@ -91,7 +91,11 @@ const outboxEventOf = (row: Row): OutboxEvent | undefined => {
         recordId: row.record_id,
         version: row.version,
         occurredAt: row.occurred_at,
-        data: row.data,
+        // The history of a deletion may have the last values of the record, which are no changes.
+        data:
+          description.action === 'delete'
+            ? Object.assign({}, row.data, { changed_fields: [] })
+            : row.data,
       };
 };
 

@@ -17,7 +17,7 @@ import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { exactly, offsetOf, type Page, readTotal } from './listing.ts';
 
-const { sql, raw } = Prisma;
+const { sql, raw, join } = Prisma;
 
 /** One change of a record. */
 export const RecordChange = named(
@@ -89,6 +89,27 @@ const columns = raw(Object.keys(RecordChange.fields).join(', '));
 const changesOf = (db: TenantDb, { table, id }: RecordId): Prisma.Sql => sql`
   FROM ${raw(db.readSchema)}.record_changes
   WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ${table} AND record_id = ${id}::uuid`;
+
+/**
+ * The id of the record with these values that was deleted last, if its deletion is in the history with them: see
+ * `lastValuesOf`.
+ */
+export const findRemoved = async (
+  db: TenantDb,
+  table: string,
+  values: Readonly<Record<string, unknown>>,
+): Promise<string | undefined> => {
+  const conditions = Object.entries(values).map(
+    ([field, value]) => sql`changes -> ${field}::text ->> 0 = ${value}::text`,
+  );
+  // The conditions of the index record_changes_of_removals come first.
+  const [removed] = await db.read<{ record_id: string }>(sql`
+    SELECT record_id FROM ${raw(db.readSchema)}.record_changes
+    WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ${table} AND action = 'delete' AND changes <> '{}'
+      AND ${join(conditions, ' AND ')}
+    ORDER BY changed_at DESC LIMIT 1`);
+  return removed?.record_id;
+};
 
 /** The latest change by which a record left a hidden one. */
 const lastHidden = async (

@@ -6,6 +6,7 @@ import type { Kind, KindTypes, TenantCaller } from './kind.ts';
 import { type ExportQuery, exportFields, listQuery, pageFields } from './list-query.ts';
 import { paging } from './paging.ts';
 import { withArticle } from './paths.ts';
+import { keepsLastValues } from './record-changes.ts';
 import type { LimitedRead } from './records.ts';
 import { declare, type Frame } from './route-frame.ts';
 import type { RecordRoutes } from './routes.ts';
@@ -17,6 +18,16 @@ type ExportParameters<T extends KindTypes> = Shape &
 /** The user or client whose exports are counted together. */
 const exporterId = (caller: TenantCaller): string =>
   (caller as Partial<Caller>).principal?.id ?? caller.tenantId;
+
+/** What happens to the history of a record that is deleted. */
+const ofDeleted = (kind: Pick<Kind, 'deletion' | 'key' | 'parent'>): string => {
+  if (kind.deletion === 'soft') {
+    return 'The changes of a deleted record can be read by callers who may restore it.';
+  }
+  return keepsLastValues(kind)
+    ? 'The changes of a deleted record can be read by callers who may delete it, until there is another one with its key.'
+    : '';
+};
 
 /** The routes of a kind that read records. */
 export const readRoutes = <T extends KindTypes>(
@@ -86,8 +97,7 @@ export const readRoutes = <T extends KindTypes>(
         ...onOne('view', '/history'),
         method: 'get',
         summary: `List the changes of ${withArticle(kind.name)}`,
-        description:
-          'Newest first. The changes of a deleted record can be read by callers who may restore it.',
+        description: `Newest first. ${ofDeleted(kind)}`.trim(),
         ...text,
         query: shape(pageFields),
         responses: { 200: page(RecordChange) },

@@ -25,7 +25,7 @@ export interface ChangedRecord {
   /** SQL that selects its `id` and `version`, such as the name of a common table expression. */
   readonly from: Prisma.Sql;
   /** The changed fields as SQL of type `jsonb`: field -> [value before, value after]. Default: none. */
-  readonly changes?: Prisma.Sql;
+  readonly changes?: Prisma.Sql | undefined;
 }
 
 const NONE = sql`'{}'::jsonb`;
@@ -70,17 +70,16 @@ export interface Differences {
   readonly changes: Prisma.Sql;
 }
 
+type RecordedKind = Pick<
+  Kind,
+  'answer' | 'computed' | 'hidden' | 'deletion' | 'parent' | 'jsonFields' | 'tenantFields'
+>;
+
 /**
- * Returns a function that compares columns before and after an update. The fields are those of responses that
- * are stored in a column: neither hidden nor computed ones, nor those that every change sets. Those that the tenant
- * has declared are `<column>.<key>`.
+ * The fields of responses that are stored in a column: neither hidden nor computed ones, nor those that every change sets,
+ * nor those that the tenant has declared.
  */
-export const createDifferences = (
-  kind: Pick<
-    Kind,
-    'answer' | 'computed' | 'hidden' | 'deletion' | 'parent' | 'jsonFields' | 'tenantFields'
-  >,
-): ((columns: readonly string[]) => Differences) => {
+const recordedFields = (kind: RecordedKind): RecordedField[] => {
   const { answer, hidden, jsonFields, tenantFields } = kind;
   const columns = columnsOf(kind);
   const everyChange = ['id', 'version', 'created_at', 'updated_at', 'deleted_at'];
@@ -99,7 +98,53 @@ export const createDifferences = (
         return { field: name, column, value, shown: value };
       }),
   );
-  const all = [...own, ...inJson];
+  return [...own, ...inJson];
+};
+
+/** What the history of a record keeps when the record is deleted for good. */
+export interface LastValues {
+  /** The columns that `changes` needs. */
+  readonly columns: Prisma.Sql;
+  /** Each field with its last value and null. */
+  readonly changes: Prisma.Sql;
+}
+
+/** Whether the deletion of a record for good has its last values. The others are known by the id of the history. */
+export const keepsLastValues = ({
+  deletion,
+  key,
+  parent,
+}: Pick<Kind, 'deletion' | 'key' | 'parent'>): boolean =>
+  deletion === 'permanent' && key !== 'id' && parent !== undefined;
+
+/** The last values of a record: they tell which one it was, and below which parent. */
+export const lastValuesOf = (kind: RecordedKind & Pick<Kind, 'key'>): LastValues | undefined => {
+  const { parent } = kind;
+  if (!parent || !keepsLastValues(kind)) return undefined;
+  const { column } = parent;
+  const fields = [
+    ...recordedFields(kind).filter(({ field }) => field !== column),
+    { field: column, column, shown: itself },
+  ];
+  const pairs = fields.map(
+    ({ field, column: from, shown }) =>
+      sql`${raw(`'${field}'`)}, jsonb_build_array(${shown(raw(from))}, NULL::text)`,
+  );
+  return {
+    columns: raw([...new Set(fields.map(({ column: from }) => from))].join(', ')),
+    changes: sql`jsonb_build_object(${join(pairs)})`,
+  };
+};
+
+/**
+ * Returns a function that compares columns before and after an update. Of the fields that the tenant has declared, each is
+ * `<column>.<key>`.
+ */
+export const createDifferences = (
+  kind: RecordedKind,
+): ((columns: readonly string[]) => Differences) => {
+  const { tenantFields } = kind;
+  const all = recordedFields(kind);
 
   const difference = ({ field, column, value, shown }: RecordedField): Prisma.Sql => {
     const [before, after] = [raw(`former_${column}`), raw(column)];

@@ -1,15 +1,17 @@
 import { readInBatches } from '@tessera/http-kit';
+import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { Caller } from '../http.ts';
 import { createChanges } from './changes.ts';
 import { exportBatchSize } from './export-batches.ts';
 import { byId, exportOrder, positionOf } from './export-order.ts';
 import { columnSql } from './filters.ts';
-import { type RecordChange, readHistory } from './history.ts';
-import type { Kind, KindTypes, RowContext, TenantCaller, TypesOf } from './kind.ts';
+import { findRemoved, type RecordChange, readHistory } from './history.ts';
+import type { Kind, KindTypes, RowContext, Scope, TenantCaller, TypesOf } from './kind.ts';
 import type { ExportQuery, ListQuery } from './list-query.ts';
 import type { ListRequest, Page } from './listing.ts';
 import { findPassages } from './passages.ts';
+import { keepsLastValues } from './record-changes.ts';
 import { type ColumnValues, presenter } from './row.ts';
 import { createAccess, type TenantSource } from './scope.ts';
 import {
@@ -118,7 +120,8 @@ export interface Records<T extends KindTypes> {
   ): Promise<Versioned<T['answer']>>;
   /**
    * One page of a record's changes, newest first, as far as the caller may see them; of a deleted record for callers
-   * who may restore it.
+   * who may restore it. Of records with another key than the id, also of the last one that was deleted for good, for
+   * callers who may delete it.
    */
   history(
     caller: T['caller'],
@@ -134,8 +137,8 @@ export type RecordsOf<K> = Records<TypesOf<K>>;
 /** Runs a read when the process has capacity for it; see `Exports.read`. */
 export type LimitedRead = <R>(read: () => Promise<R>) => Promise<R>;
 
-/** Whether the caller has the permissions to restore records of a kind; services have all of them. */
-const mayRestore = ({ permissions }: Kind, caller: TenantCaller & Partial<Caller>): boolean =>
+/** Whether the caller has the permissions to delete and restore records of a kind; services have all of them. */
+const mayDelete = ({ permissions }: Kind, caller: TenantCaller & Partial<Caller>): boolean =>
   [permissions?.delete ?? []].flat().every((permission) => caller.can?.(permission));
 
 /** The operations of a declared kind. */
@@ -216,6 +219,16 @@ export const createRecords = <T extends KindTypes>(
     const descending = by.startsWith('-');
     return { column: kind.sort[(descending ? by.slice(1) : by) as T['sort']], descending };
   };
+
+  /** The record that had the key and was deleted for good; nothing tells whether a scope contained it. */
+  const removedId = async (
+    db: TenantDb,
+    { columns }: Scope<Row>,
+    key: string,
+  ): Promise<string | undefined> =>
+    keepsLastValues(kind) && !kind.scope
+      ? findRemoved(db, table, { [kind.key]: key, ...columns })
+      : undefined;
 
   const recordsIn = (...parentKeys: readonly string[]): Records<T> => {
     const access = accessTo(...parentKeys);
@@ -317,9 +330,11 @@ export const createRecords = <T extends KindTypes>(
       async history(caller, id, { page = 1, per_page: perPage = 25 } = {}) {
         const { db, scope } = await open(caller);
         const row = await repository.find(db, scope, id);
-        if (!row || (row.deleted_at && !mayRestore(kind, caller))) throw missing();
-        const record = { table: kind.table, id: row.id };
-        const hidden = kind.hiddenHistory?.(caller, row);
+        if ((!row || row.deleted_at) && !mayDelete(kind, caller)) throw missing();
+        const recordId = row?.id ?? (await removedId(db, scope, id));
+        if (recordId === undefined) throw missing();
+        const record = { table: kind.table, id: recordId };
+        const hidden = row && kind.hiddenHistory?.(caller, row);
         const found = await readHistory(db, record, { page, perPage }, hidden);
         if (!tenantFields) return found;
         return { ...found, rows: await withDeclaredChanges(tenantFields, db, found.rows) };

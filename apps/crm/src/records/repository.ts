@@ -6,7 +6,7 @@ import type { Kind, KindTypes, Scope } from './kind.ts';
 import type { Listing, ListRequest, Page } from './listing.ts';
 import { createManyRows, type ManyRows } from './many-rows.ts';
 import { readNarrowedList } from './narrowed-list.ts';
-import { type Cause, createDifferences, recordChanges } from './record-changes.ts';
+import { type Cause, createDifferences, lastValuesOf, recordChanges } from './record-changes.ts';
 import { columnsOf } from './row.ts';
 import { searchCondition } from './search.ts';
 import { keysColumn } from './tenant-fields.ts';
@@ -111,6 +111,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
   const listed = (db: TenantDb): Prisma.Sql => raw(`${db.readSchema}.${name}`);
   const refuse = refuseViolation(kind);
   const differences = createDifferences(kind);
+  const lastValues = lastValuesOf(kind);
 
   /** Values of `jsonb` columns are sent as JSON; pg would send a list as a PostgreSQL array. */
   const encoded = (column: string, value: unknown): unknown =>
@@ -324,12 +325,17 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
     },
 
     async remove(db, scope, expected, cause) {
-      const from = sql`(SELECT id, version + 1 AS version FROM removed) AS last`;
+      const own = lastValues ? sql`, ${lastValues.columns}` : Prisma.empty;
+      const last = {
+        table: name,
+        from: sql`(SELECT id, version + 1 AS version${own} FROM removed) AS last`,
+        changes: lastValues?.changes,
+      };
       const [row] = await db
         .query<Row>(
           sql`WITH removed AS (
               DELETE FROM ${table} WHERE ${expectedRow(db, scope, expected)} RETURNING ${selected}
-            ), recorded AS (${recordChanges(db, cause, { table: name, from })})
+            ), recorded AS (${recordChanges(db, cause, last)})
             SELECT * FROM removed`,
         )
         .catch(refuseRemoval(kind));

@@ -107,6 +107,37 @@ describe('The history of a member has', () => {
     expect(await historyOf({ project, owner }, ownerId)).toHaveLength(1);
   });
 
+  test('its removal, with what it was, for those who may change the members', async () => {
+    const { project, owner, ownerId } = await owned();
+    const { id } = await joined({ project, owner }, 'viewer');
+    const member = `${project}/members/${id}`;
+    await remove(member, owner).expect(204);
+    const [removal, creation] = await historyOf({ project, owner }, id);
+    expect(removal).toMatchObject({
+      action: 'delete',
+      version: 2,
+      user_id: ownerId,
+      changes: {
+        user_id: { from: id, to: null },
+        role: { from: 'viewer', to: null },
+        project_id: { from: project.split('/').at(-1), to: null },
+      },
+    });
+    expect(creation).toMatchObject({ action: 'create', version: 1 });
+    const { id: viewerId } = await joined({ project, owner }, 'viewer');
+    const viewer = caller({ id: viewerId, lacking: ['projects.update'] });
+    await get(`${project}/members/${viewerId}/history`, viewer).expect(200);
+    await get(`${member}/history`, viewer).expect(404);
+    await get(`${member}/history`, caller()).expect(404);
+    const other = await owned();
+    await get(`${other.project}/members/${id}/history`, other.owner).expect(404);
+    await get(`${project}/members/${randomUUID()}/history`, owner).expect(404);
+    await post(`${project}/members`, { user_id: id }, owner).expect(201);
+    expect(await historyOf({ project, owner }, id)).toEqual([
+      expect.objectContaining({ action: 'create', changes: {} }),
+    ]);
+  });
+
   test('its creation by whoever makes a project private', async () => {
     const { project } = await owned({ is_private: false });
     const id = randomUUID();
