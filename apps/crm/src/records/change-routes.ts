@@ -81,10 +81,11 @@ export const changeRoutes = <T extends KindTypes>(
           method: 'post',
           summary: `Restore ${aRecord}`,
           description: 'A record that is not deleted does not change.',
+          ...(kind.restoreInput && { body: omissible(kind.restoreInput) }),
           ...text,
         },
-        (caller, params, _body, versions) =>
-          scoped(params).restore(caller, keyIn(params), versions),
+        (caller, params, body, versions) =>
+          scoped(params).restore(caller, keyIn(params), versions, body),
       ),
 
     replace: (field, text = {}) => {

@@ -32,7 +32,12 @@ export interface Changes<T extends KindTypes> {
     action?: string,
   ): Promise<T['row']>;
   delete(caller: T['caller'], id: string, versions: Versions): Promise<void>;
-  restore(caller: T['caller'], id: string, versions: Versions): Promise<T['row']>;
+  restore(
+    caller: T['caller'],
+    id: string,
+    versions: Versions,
+    input?: Partial<T['create']>,
+  ): Promise<T['row']>;
   act<Body>(
     caller: T['caller'],
     id: string,

@@ -99,6 +99,13 @@ export interface Declaration<
   readonly countedBy?: readonly string[];
   /** Default: `soft`, which sets `deleted_at` so that the record can be restored (decision C7). */
   readonly deletion?: 'soft' | 'permanent';
+  /**
+   * Input fields whose values other records may have taken before a record is restored, with the message of the 409 that
+   * this is. Default: none; a violated constraint is a 422 that names the field.
+   */
+  readonly restoreConflicts?: Readonly<Partial<Record<keyof T['create'] & string, string>>>;
+  /** Columns of the input that restoring a record may replace. Default: none. */
+  readonly replacedOnRestore?: readonly (keyof T['create'] & string)[];
   /** Whether lists contain deleted records, as far as the scope does; it decides which. Default: false. */
   readonly listsDeleted?: boolean;
   /**

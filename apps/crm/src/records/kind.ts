@@ -116,6 +116,9 @@ export interface Kind<T extends KindTypes = KindTypes> {
   readonly counted: boolean;
   readonly countedBy: readonly string[];
   readonly deletion: 'soft' | 'permanent';
+  readonly restoreConflicts: Readonly<Record<string, string>>;
+  /** The input for restoring a record; undefined if it takes none. */
+  readonly restoreInput: (Shape & Field<Partial<T['create']>>) | undefined;
   readonly listsDeleted: boolean;
   readonly key: string;
   readonly keyField: Field<string>;
@@ -166,6 +169,13 @@ const itemOf = (
   return named(`${answer.json.title}Summary`, shape(all));
 };
 
+/** The input for restoring records: any of some fields of a new one. */
+const restoreInputOf = (create: Shape, names: readonly string[] = []): Shape | undefined => {
+  if (names.length === 0) return undefined;
+  const fields = Object.entries(create.fields).filter(([name]) => names.includes(name));
+  return partial(shape(Object.fromEntries(fields)));
+};
+
 const allOf = (resource: RecordResource): Permissions => ({
   list: `${resource}.list`,
   view: `${resource}.view`,
@@ -194,7 +204,7 @@ export const kindsFor =
       Omitted
     >,
   ): Kind<AssembledTypes<C, Create, Update, Answer, Computed, Hidden, Sort, F, Omitted>> => {
-    const { permissions, create, ...given } = declaration;
+    const { permissions, create, replacedOnRestore, ...given } = declaration;
     const { omittedFromLists = [] } = given;
     const kind = {
       path: `/${given.table.replaceAll('_', '-')}`,
@@ -211,6 +221,8 @@ export const kindsFor =
       counted: declaration.maximum === undefined,
       countedBy: [],
       deletion: 'soft',
+      restoreConflicts: {},
+      restoreInput: restoreInputOf(create, replacedOnRestore),
       listsDeleted: false,
       key: 'id',
       keyField: uuid(),

@@ -104,11 +104,12 @@ export interface Records<T extends KindTypes> {
   ): Promise<Versioned<T['answer']>>;
   /** Sets `deleted_at`, so that `restore` can undo it, unless the kind deletes permanently. */
   delete(caller: T['caller'], id: string, versions?: readonly AcceptedVersion[]): Promise<void>;
-  /** Restores a deleted record; has no effect on a record that is not deleted. */
+  /** Restores a deleted record, with other values for some fields; has no effect on a record that is not deleted. */
   restore(
     caller: T['caller'],
     id: string,
     versions?: readonly AcceptedVersion[],
+    input?: Partial<T['create']>,
   ): Promise<Versioned<T['answer']>>;
   /** Performs an action; if it sets no column, the version does not change. */
   act<Body>(
@@ -319,8 +320,8 @@ export const createRecords = <T extends KindTypes>(
 
       delete: (caller, id, versions) => changes.delete(caller, id, versions),
 
-      async restore(caller, id, versions) {
-        return versioned(caller, await changes.restore(caller, id, versions));
+      async restore(caller, id, versions, input) {
+        return versioned(caller, await changes.restore(caller, id, versions, input));
       },
 
       async act(caller, id, action, body, versions) {

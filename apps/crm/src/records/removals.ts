@@ -1,3 +1,4 @@
+import { HttpError } from '@tessera/http-kit';
 import type { TenantDb } from '../database.ts';
 import type { Changes, Versions } from './changes.ts';
 import type { KindTypes } from './kind.ts';
@@ -8,6 +9,13 @@ import { transactionIn } from './transaction-in.ts';
 import type { RowChanges } from './updates.ts';
 import { checkVersion } from './versions.ts';
 
+/** The record to restore, and the columns to replace. */
+interface Restoration<T extends KindTypes> {
+  readonly id: string;
+  readonly versions: Versions;
+  readonly input: Partial<T['create']>;
+}
+
 /** Deletes and restores records of a kind. */
 export const createRemovals = <T extends KindTypes>(
   access: Access<T>,
@@ -15,7 +23,7 @@ export const createRemovals = <T extends KindTypes>(
 ): Pick<Changes<T>, 'delete' | 'restore'> => {
   type Row = T['row'];
   const { kind, repository, open, findLive, missing } = access;
-  const { rules, follow, deletion, maximum } = kind;
+  const { rules, follow, deletion, maximum, restoreConflicts } = kind;
 
   const deletePermanently = async (
     caller: T['caller'],
@@ -34,17 +42,30 @@ export const createRemovals = <T extends KindTypes>(
     await transactionIn(access, opened, remove);
   };
 
+  /** Refuses a value that another record has taken meanwhile: a 409, unless the request gives that value. */
+  const refuseTaken =
+    (given: object) =>
+    (error: unknown): never => {
+      const named = error instanceof HttpError ? Object.keys(error.errors ?? {}) : [];
+      const field = named.find((name) => !Object.hasOwn(given, name));
+      const message = field === undefined ? undefined : restoreConflicts[field];
+      if (message === undefined) throw error;
+      throw new HttpError(409, 'conflict', message, { cause: error });
+    };
+
   const restoreDirectly = async (
     { db, scope }: OpenScope<T>,
     caller: T['caller'],
-    id: string,
-    versions: Versions,
+    { id, versions, input }: Restoration<T>,
   ): Promise<Row> => {
     const cause = causeOf(caller, 'restore');
     // Retry if the record was deleted between the two statements.
     for (;;) {
       const expected = { id, versions, deleted: true };
-      const row = await repository.update(db, scope, expected, { deleted_at: null }, cause);
+      const live = { ...input, deleted_at: null };
+      const row = await repository
+        .update(db, scope, expected, live, cause)
+        .catch(refuseTaken(input));
       if (row) return row;
       const found = await repository.find(db, scope, id);
       if (!found) throw missing();
@@ -56,8 +77,7 @@ export const createRemovals = <T extends KindTypes>(
   const restoreLocked = async (
     opened: OpenScope<T>,
     caller: T['caller'],
-    id: string,
-    versions: Versions,
+    { id, versions, input }: Restoration<T>,
   ): Promise<Row> =>
     transactionIn(access, opened, async (transaction) => {
       const { scope } = opened;
@@ -69,8 +89,10 @@ export const createRemovals = <T extends KindTypes>(
       const ruled = await rules.restore?.({ caller, db: transaction, row: before });
       const expected = { id, deleted: true };
       const cause = causeOf(caller, 'restore');
-      const live = { ...ruled, deleted_at: null };
-      const row = await repository.update(transaction, scope, expected, live, cause);
+      const live = { ...input, ...ruled, deleted_at: null };
+      const row = await repository
+        .update(transaction, scope, expected, live, cause)
+        .catch(refuseTaken(input));
       if (!row) throw missing();
       await follow?.({ action: 'restore', caller, db: transaction, before, row });
       return row;
@@ -95,11 +117,12 @@ export const createRemovals = <T extends KindTypes>(
       });
     },
 
-    async restore(caller, id, versions) {
+    async restore(caller, id, versions, input = {}) {
       const opened = await open(caller);
+      const restoration = { id, versions, input };
       return rules.restore || follow || maximum !== undefined
-        ? restoreLocked(opened, caller, id, versions)
-        : restoreDirectly(opened, caller, id, versions);
+        ? restoreLocked(opened, caller, restoration)
+        : restoreDirectly(opened, caller, restoration);
     },
   };
 };

@@ -79,6 +79,10 @@ export const project = declareKind({
       message: 'due_date must not be before start_date',
     },
   },
+  restoreConflicts: {
+    key: 'Another project has the key of this one: restore it with another key.',
+  },
+  replacedOnRestore: ['key'],
   scope: (caller) => visibleProjects(caller),
   rules: {
     create: (input, context) => ownerOf(input, context),

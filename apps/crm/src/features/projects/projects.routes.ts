@@ -26,7 +26,11 @@ export const projectRoutes = (
     getProject: routes.get(),
     updateProject: routes.update(),
     deleteProject: routes.delete(),
-    restoreProject: routes.restore(),
+    restoreProject: routes.restore({
+      description:
+        'A record that is not deleted does not change. If another project has taken the key meanwhile, give another `key`.',
+      problems: { 409: 'Another project has the key, and the request gives no other one' },
+    }),
     listProjectHistory: routes.history(),
 
     listProjectMembers: members.list(),

@@ -54,8 +54,33 @@ describe('A key', () => {
     ]);
     await remove(first).expect(204);
     await created({ key: 'ACME' });
-    const restored = await post(`${first}/restore`);
-    expect([restored.status, Object.keys(restored.body.errors)]).toEqual([422, ['key']]);
+  });
+
+  test('that was taken after the deletion of a project is replaced when that is restored', async () => {
+    const first = await created({ key: 'ACME' });
+    await remove(first).expect(204);
+    await created({ key: 'ACME' });
+    const refused = await post(`${first}/restore`);
+    expect([refused.status, refused.body.error, refused.body.errors]).toEqual([
+      409,
+      'conflict',
+      undefined,
+    ]);
+    for (const key of ['ACME', 'acme']) {
+      const invalid = await post(`${first}/restore`, { key });
+      expect([invalid.status, Object.keys(invalid.body.errors)]).toEqual([422, ['key']]);
+    }
+    await post(`${first}/restore`, { name: 'Other' }).expect(422);
+    const { body } = await post(`${first}/restore`, { key: 'ACME2' }).expect(200);
+    expect(body.data.key).toBe('ACME2');
+    const { body: history } = await get(`${first}/history`).expect(200);
+    expect(history.data[0]).toMatchObject({
+      action: 'restore',
+      changes: { key: { from: 'ACME', to: 'ACME2' } },
+    });
+    expect((await post(`${first}/restore`, { key: 'ACME3' }).expect(200)).body.data.key).toBe(
+      'ACME2',
+    );
   });
 
   test.each(['acme', 'A', '1A', 'ACME-1', 'TOOLONGAKEY'])('is not %s', async (key) => {

@@ -110,6 +110,9 @@ export const timeEntry = declareKind({
       message: 'ended_at must be after started_at',
     },
   },
+  restoreConflicts: {
+    started_at: 'The time entry overlaps with another one of the user that was made meanwhile.',
+  },
   rules: {
     create: (input, context) => checkNewEntry(input, context),
     update: (change, context) => checkChange(change, context),

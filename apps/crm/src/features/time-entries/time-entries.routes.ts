@@ -31,7 +31,9 @@ export const timeEntryRoutes = (
     getTimeEntry: routes.get(),
     updateTimeEntry: routes.update(),
     deleteTimeEntry: routes.delete(),
-    restoreTimeEntry: routes.restore(),
+    restoreTimeEntry: routes.restore({
+      problems: { 409: 'It overlaps with another entry of the user' },
+    }),
     listTimeEntryHistory: routes.history(),
     stopTimer: routes.action({
       name: 'stop',
