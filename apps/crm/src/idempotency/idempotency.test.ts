@@ -3,7 +3,7 @@ import { until } from '@tessera/local-stack';
 import { tenantForEachTest } from '../testing/tenant.ts';
 import { deleteExpiredKeys } from './expired-keys.ts';
 
-const { caller, crm, get, post } = tenantForEachTest();
+const { caller, crm, get, post, tenant } = tenantForEachTest();
 const path = '/api/crm/contacts';
 const ada = { first_name: 'Ada' };
 
@@ -149,6 +149,22 @@ test('Expired keys are deleted, and no others', async () => {
   await deleteExpiredKeys(pool);
   const { rows } = await pool.query('SELECT key FROM tenant_crm.idempotency_keys');
   expect(rows).toEqual([{ key: 'kept' }]);
+});
+
+test('More expired keys than one statement deletes are deleted', async () => {
+  const { pool } = crm().context;
+  await deleteExpiredKeys(pool);
+  await pool.query(
+    `INSERT INTO tenant_crm.idempotency_keys (tenant_id, caller, key, fingerprint, status, headers, expires_at)
+     SELECT $1, 'user', number::text, '', 201, '{}', now() - interval '1 hour' FROM generate_series(1, 5001) AS number`,
+    [tenant().id],
+  );
+  const { rows } = await pool.query(
+    'SELECT tenant_crm.delete_expired_idempotency_keys()::int AS deleted',
+  );
+  expect(rows).toEqual([{ deleted: 5000 }]);
+  expect(await deleteExpiredKeys(pool)).toBe(1);
+  expect(await deleteExpiredKeys(pool)).toBe(0);
 });
 
 /** A response with a secret must not be stored, and a repeated beginning of an upload has no effect. */
