@@ -56,6 +56,7 @@ import { contactTagRoutes, contentTagRoutes } from './features/tags/tags.routes.
 import { taskRoutes } from './features/tasks/tasks.routes.ts';
 import { timeEntryRoutes } from './features/time-entries/time-entries.routes.ts';
 import { timelineRoutes } from './features/timelines/timelines.routes.ts';
+import { type TrashRoutes, trashRoutes } from './features/trash/trash.routes.ts';
 import { webhookRoutes } from './features/webhooks/webhooks.routes.ts';
 import { type Caller, Problem, record, renderError } from './http.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
@@ -175,6 +176,7 @@ const routesOf = (
     webhooks,
     exports,
   }: Services,
+  trash: TrashRoutes,
 ): RouteGroups => ({
   Health: {
     getService: rootRoute({
@@ -197,6 +199,7 @@ const routesOf = (
     }),
   },
   Contacts: under('/api/crm', {
+    ...trash.contacts,
     ...contactRoutes(contacts, exports, database),
     ...mergeRoutes(contactMerges),
     ...timelineRoutes(timelines).contacts,
@@ -204,10 +207,14 @@ const routesOf = (
   Companies: under('/api/crm', {
     // Before the routes of one company, whose paths would match as well.
     ...duplicateRoutes(database),
+    ...trash.companies,
     ...companyRoutes(companies, exports, database),
     ...timelineRoutes(timelines).companies,
   }),
-  'Communication logs': under('/api/crm', communicationLogRoutes(communicationLogs, exports)),
+  'Communication logs': under('/api/crm', {
+    ...trash.communicationLogs,
+    ...communicationLogRoutes(communicationLogs, exports),
+  }),
   Chat: under('/api/crm', {
     ...chatRoutes(chat, exports, config.files.maxBytes),
     ...streamRoutes({ database, streams: chatStreams }),
@@ -217,11 +224,23 @@ const routesOf = (
     '/api/crm',
     botWebhookRoutes(database, chat.messages, config.files.maxBytes),
   ),
-  Projects: under('/api/crm', projectRoutes(projects, projectMembers, exports)),
-  'Time entries': under('/api/crm', timeEntryRoutes(timeEntries, database, exports)),
+  Projects: under('/api/crm', {
+    ...trash.projects,
+    ...projectRoutes(projects, projectMembers, exports),
+  }),
+  'Time entries': under('/api/crm', {
+    ...trash.timeEntries,
+    ...timeEntryRoutes(timeEntries, database, exports),
+  }),
   'Custom fields': under('/api/crm', customFieldRoutes(customFields, exports)),
-  'Leave requests': under('/api/crm', leaveRequestRoutes(leaveRequests, database, exports)),
-  Tasks: under('/api/crm', taskRoutes(tasks, exports, database)),
+  'Leave requests': under('/api/crm', {
+    ...trash.leaveRequests,
+    ...leaveRequestRoutes(leaveRequests, database, exports),
+  }),
+  Tasks: under('/api/crm', {
+    ...trash.tasks,
+    ...taskRoutes(tasks, exports, database),
+  }),
   Documents: {
     ...under('/api/crm', {
       ...documentRoutes({ service: documents, exports, maxBytes: config.files.maxBytes }),
@@ -271,7 +290,10 @@ export const createApp = (context: Context, furtherGroups: RouteGroups = {}): Ap
   const { config, logger, metrics, observers } = context;
   const limits = limitsOf(context);
   return createApplication<Caller | SystemCaller | BotCaller>({
-    groups: { ...routesOf(context, createServices(context)), ...furtherGroups },
+    groups: {
+      ...routesOf(context, createServices(context), trashRoutes(context.database)),
+      ...furtherGroups,
+    },
     about: {
       title: 'Tessera CRM',
       version,

@@ -3,8 +3,11 @@ import type { Pool } from 'pg';
 import type { Kind } from '../records/kind.ts';
 import { columnsOf } from '../records/row.ts';
 
-/** The rows that were deleted by themselves, which lists of the trash show. */
-const IN_TRASH = '((deleted_at IS NOT NULL) AND (deleted_with IS NULL))';
+/** The deleted rows, or those that were deleted by themselves: what lists of the trash show. */
+const IN_TRASH = [
+  '(deleted_at IS NOT NULL)',
+  '((deleted_at IS NOT NULL) AND (deleted_with IS NULL))',
+];
 
 interface Index {
   readonly table: string;
@@ -168,7 +171,7 @@ class KindTable {
       const isWhole =
         predicate === null ||
         (deletion === 'soft' && predicate === '(deleted_at IS NULL)') ||
-        (column === 'deleted_at' && predicate === IN_TRASH);
+        (column === 'deleted_at' && IN_TRASH.includes(predicate));
       const order = rest.slice(scope.length);
       return (
         method === 'btree' &&

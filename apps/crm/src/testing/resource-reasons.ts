@@ -52,11 +52,14 @@ const previews = {
   seed: 'A preview link expires within days, and nobody could open one whose token was never shown.',
   benchmark: notSeeded,
 };
-const trash = (of: string) => ({
-  filters: 'The trash has what was deleted in the last 30 days, newest first.',
+const filteredTrash = (of: string) => ({
   export: `The export of ${of} has what is kept; the trash shows what to restore.`,
   history: `A restoration and a deletion are in the history of ${of}.`,
   benchmark: 'It reads rows in the order of an index, as the lists that are measured.',
+});
+const trash = (of: string) => ({
+  filters: 'The trash has what was deleted, newest first, to find what was deleted by mistake.',
+  ...filteredTrash(of),
 });
 const tags = {
   history: 'A tag exists while records have it; their history shows it.',
@@ -92,6 +95,14 @@ export const reasons: Reasons = {
   },
   '/documents/trash': { ...trash('documents'), seed: needsFiles },
   '/document-folders/trash': trash('folders'),
+  // By custom fields.
+  '/contacts/trash': filteredTrash('contacts'),
+  '/companies/trash': trash('companies'),
+  '/communication-logs/trash': trash('communication logs'),
+  '/projects/trash': trash('projects'),
+  '/tasks/trash': trash('tasks'),
+  '/time-entries/trash': trash('time entries'),
+  '/leave-requests/trash': trash('leave requests'),
   '/channels/{id}/participants': { export: withParent('A channel') },
   '/channels/{id}/messages': {
     sort: 'Messages are read by position, before or after a message.',
