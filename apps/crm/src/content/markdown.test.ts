@@ -44,6 +44,26 @@ test('Elements that are nested too deeply are refused', () => {
 test('A body that multiplies while it is parsed is refused', () => {
   const open = Array.from({ length: 150 }, (_, n) => `<b a=${n}>`).join('');
   expect(() => html(`<p>${open}${'<p>x'.repeat(13_000)}`)).toThrow('more than 50,000');
+  // Each row of a table gets as many cells as the first one.
+  const table = `${'a|'.repeat(55)}\n${'-|'.repeat(55)}\n${'a\n'.repeat(860)}`;
+  expect(() => html(table)).toThrow('more than 4,884 HTML elements');
+  expect(html(`a|b\n-|-\n${'a\n'.repeat(300)}`)).toContain('<td></td>');
+});
+
+test('A body that multiplies attributes is refused', () => {
+  const long = 'x'.repeat(4000);
+  const refusal = 'characters in attributes of HTML elements';
+  expect(() => html(`<p><b title="${long}">${'<p>a'.repeat(1000)}`)).toThrow(refusal);
+  expect(() => html(`<p><b ${long}>${'<p>a'.repeat(1000)}`)).toThrow(refusal);
+  expect(() => html(`[a]: /${long}\n\n${'[a] '.repeat(1000)}`)).toThrow(refusal);
+  // Addresses of other scripts are encoded, and cells have a style until it is removed.
+  expect(html('[a](/中文中文中文)\n'.repeat(2000))).toContain('href="/%E4%B8%AD');
+  expect(html(`|a|b|\n|-:|-:|\n${'|1|2|\n'.repeat(2000)}`)).toContain('<td>2</td>');
+});
+
+test('A body that becomes too long is refused', () => {
+  const quotes = `<p><b title='${'"'.repeat(40_000)}'>${'<p>a'.repeat(9)}`;
+  expect(() => html(quotes)).toThrow('more than 2,000,000 characters of HTML');
 });
 
 test('A long run of blanks is text like any other', () => {

@@ -75,25 +75,44 @@ const plainText = (tree: Root): string => {
 
 /**
  * HTML parses to many more elements than it has tags: an element such as `<b>` that is not closed is repeated in each
- * paragraph after it.
+ * paragraph after it, and a row of a table that is too short gets the cells that it lacks.
  */
 const MAX_ELEMENTS = 50_000;
+/** The most elements of a body of this length. */
+const elementsOf = (length: number): number => Math.min(MAX_ELEMENTS, 1000 + 2 * length);
+/**
+ * Repeated elements repeat their attributes, and references repeat the address of a link. An address that is not ASCII is
+ * nine times as long in a link as in the body.
+ */
+const attributesOf = (length: number): number => 1000 + 10 * length;
 /** The time to parse an element grows with the number of open ones. */
 const MAX_DEPTH = 200;
+/** The most characters of HTML; a long body of short links or headings has about twelve times as many as it has itself. */
+const MAX_HTML = 2_000_000;
 
-/** HTML as browsers parse it, with at most `MAX_ELEMENTS` elements, and `MAX_DEPTH` within each other. */
-const parseHtml = (html: string): Root => {
-  let count = 0;
+const refuseAbove = (most: number, value: number, what: string): void => {
+  if (value <= most) return;
+  throw new RefusedBody(`body must not have more than ${most.toLocaleString('en')} ${what}`);
+};
+
+/**
+ * HTML as browsers parse it, with elements and attributes in proportion to the length of the body that it is made from,
+ * and with at most `MAX_DEPTH` elements within each other.
+ */
+const parseHtml = (html: string, length: number): Root => {
+  const mostElements = elementsOf(length);
+  const mostAttributes = attributesOf(length);
+  let elements = 0;
+  let attributes = 0;
   // parse5 pushes the root first.
   let depth = -1;
   const treeAdapter: typeof defaultTreeAdapter = {
     ...defaultTreeAdapter,
     createElement(...element): DefaultTreeAdapterTypes.Element {
-      count += 1;
-      if (count > MAX_ELEMENTS) {
-        const most = MAX_ELEMENTS.toLocaleString('en');
-        throw new RefusedBody(`body must not have more than ${most} HTML elements`);
-      }
+      elements += 1;
+      refuseAbove(mostElements, elements, 'HTML elements');
+      for (const { name, value } of element[2]) attributes += name.length + value.length;
+      refuseAbove(mostAttributes, attributes, 'characters in attributes of HTML elements');
       return defaultTreeAdapter.createElement(...element);
     },
     onItemPush() {
@@ -115,9 +134,11 @@ const parseHtml = (html: string): Root => {
  * hundreds of milliseconds.
  */
 export const renderMarkdown = (source: string): RenderedBody => {
-  const tree = sanitize(parseHtml(markdown.render(source)), schema) as Root;
+  const tree = sanitize(parseHtml(markdown.render(source), source.length), schema) as Root;
   complete(tree);
+  const body_html = toHtml(tree);
+  refuseAbove(MAX_HTML, body_html.length, 'characters of HTML');
   const body_text = plainText(tree);
   const words = body_text.split(/\s+/u).filter(Boolean);
-  return { body_html: toHtml(tree), body_text, word_count: words.length };
+  return { body_html, body_text, word_count: words.length };
 };
