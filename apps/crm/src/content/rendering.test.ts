@@ -32,14 +32,16 @@ test('The longest body is rendered like a short one', async () => {
 });
 
 test.each([
-  ['a short body', '<i>'.repeat(300)],
-  ['a long body', '<font>'.repeat(10_000)],
-])('%s that nests too many elements is a 422', async (_, body) => {
+  [
+    'a short body',
+    `${'a|'.repeat(30)}\n${'-|'.repeat(30)}\n${'a\n'.repeat(100)}`,
+    'body must not have more than 1,644 HTML elements',
+  ],
+  ['a long body', '<font>'.repeat(10_000), 'body must not nest more than 200 HTML elements'],
+])('%s that has too many elements, or nests them too deeply, is a 422', async (_, body, error) => {
   await expect(renderBody(body)).rejects.toMatchObject({ status: 422 });
   const response = await post('/api/crm/blog-posts', { title: 'Deep', body }).expect(422);
-  expect(response.body.errors).toEqual({
-    body: ['body must not nest more than 200 HTML elements'],
-  });
+  expect(response.body.errors).toEqual({ body: [error] });
 });
 
 test('Texts are rendered before a request takes a connection to the database', async () => {
@@ -62,7 +64,17 @@ test('Texts are rendered before a request takes a connection to the database', a
   }
 });
 
-test('A text that was rendered a moment ago is not rendered again', async () => {
-  const body = `${randomUUID()} `.repeat(100);
+test.each([
+  ['A short text', randomUUID()],
+  ['A long text', `${randomUUID()} `.repeat(100)],
+])('%s that was rendered a moment ago is not rendered again', async (_, body) => {
   expect(await renderBody(body)).toBe(await renderBody(body));
+});
+
+test('The longest rendering is not rendered again', async () => {
+  // Nearly 2,000,000 characters of HTML.
+  const body = `<p><b title='${'"'.repeat(30_000)}'>${'<p>a'.repeat(9)}`;
+  const rendered = await renderBody(body);
+  expect(rendered.body_html.length).toBeGreaterThan(1_800_000);
+  expect(await renderBody(body)).toBe(rendered);
 });

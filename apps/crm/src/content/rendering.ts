@@ -6,10 +6,13 @@ import { Piscina } from 'piscina';
 import type { RenderedBody } from './markdown.ts';
 import render, { type Rendering } from './rendering-thread.ts';
 
-/** Shorter bodies take a few milliseconds at most, whatever they contain. */
-const SHORT = 2000;
+/**
+ * Shorter bodies are rendered at once. They take less than a millisecond; the worst one, a table whose rows lack most cells,
+ * takes tens.
+ */
+const SHORT = 500;
 const MAX_WAITING = 8;
-/** How many characters the cached renderings have, with their sources. */
+/** How many characters the cached renderings have, with their sources. Even the longest rendering is cached. */
 const MAX_CACHED = 4_000_000;
 const MEBIBYTES = 256;
 const IDLE_MS = 60_000;
@@ -61,8 +64,9 @@ export const createBodyRenderer = ({
 
   const cached = new LRUCache<string, RenderedBody>({
     maxSize: MAX_CACHED,
+    // A size must not be zero, which that of an empty body would be.
     sizeCalculation: ({ body_html, body_text }, source) =>
-      source.length + body_html.length + body_text.length,
+      source.length + body_html.length + body_text.length + 1,
   });
   let unfinished = 0;
   const inThread = async (source: string): Promise<Rendering> => {
@@ -80,10 +84,10 @@ export const createBodyRenderer = ({
 
   return {
     async render(source) {
-      if (source.length <= SHORT) return completed(render(source));
       const found = cached.get(source);
       if (found) return found;
-      const rendered = completed(await inThread(source));
+      const rendering = source.length <= SHORT ? render(source) : await inThread(source);
+      const rendered = completed(rendering);
       cached.set(source, Object.freeze(rendered));
       return rendered;
     },
