@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { notFound } from '@tessera/http-kit';
 import { SitemapIndexStream, type SitemapItemLoose, SitemapStream } from 'sitemap';
 import type { TenantDb } from '../../database.ts';
@@ -10,8 +11,13 @@ import { readSitemap, readSitemapState, type SitemapRow } from './sitemap.reposi
 import type { Sites } from './sites.service.ts';
 import { type SiteUrls, urlsOf } from './urls.ts';
 
-/** The most URLs in one sitemap (sitemaps.org, "Using Sitemap index files"). */
-const MAX_URLS = 50_000;
+/** The most URLs in one sitemap. sitemaps.org allows ten times as many, which would take too long and too much memory. */
+const MAX_URLS = 5000;
+/** After so many URLs, other requests have a turn. */
+const WRITTEN_AT_ONCE = 100;
+
+/** A part of the entity tags. Increase it with every change of how sitemaps are written: the same records then have other tags. */
+const WRITING = 1;
 
 /** A sitemap, or an index of sitemaps, and its entity tag. */
 export interface SitemapText {
@@ -34,6 +40,18 @@ const itemOf = ({ kind: path, alternates, updated_at, ...named }: SitemapRow, ur
   };
   return item;
 };
+
+async function* itemsOf(
+  rows: readonly SitemapRow[],
+  urls: SiteUrls,
+): AsyncGenerator<SitemapItemLoose> {
+  // A sitemap must have at least one URL.
+  if (rows.length === 0) yield { url: urls.home };
+  for (const [at, row] of rows.entries()) {
+    if (at % WRITTEN_AT_ONCE === WRITTEN_AT_ONCE - 1) await nextTurn();
+    yield itemOf(row, urls);
+  }
+}
 
 export class Sitemaps {
   readonly texts = new BuiltTexts();
@@ -75,17 +93,23 @@ export class Sitemaps {
     const site = await this.#sites.find(tenant);
     const urls = urlsOf(site, this.#publicUrl);
     const { total, fingerprint } = await readSitemapState(site.db);
-    const etag = tagOf(total, fingerprint, urls.home, site.settings.content_language);
+    const etag = tagOf(
+      WRITING,
+      this.#maxUrls,
+      total,
+      fingerprint,
+      urls.home,
+      urls.absolute(urls.own('')),
+      site.settings.content_language,
+    );
     return { db: site.db, urls, total, etag };
   }
 
   #records(db: TenantDb, urls: SiteUrls, etag: string, offset: number): SitemapText {
     const build = async (): Promise<string> => {
       const rows = await readSitemap(db, { offset, most: this.#maxUrls });
-      // A sitemap must have at least one URL.
-      const items = rows.length === 0 ? [{ url: urls.home }] : rows.map((row) => itemOf(row, urls));
       return textOf(
-        Readable.from(items).pipe(
+        Readable.from(itemsOf(rows, urls)).pipe(
           new SitemapStream({ xmlns: { news: false, video: false, image: false, xhtml: true } }),
         ),
       );

@@ -49,7 +49,7 @@ export const xmlRoutes = (reading: Reading, sitemaps: Sitemaps, texts: BuiltText
     path: `${SITE_PATH}/sitemap.xml`,
     summary: 'Read the sitemap of the published records',
     description:
-      'Of all kinds and languages, with the translations of each record. An index of sitemaps if there are more than 50,000.',
+      'Of all kinds and languages, with the translations of each record. An index of sitemaps if there are more than 5,000.',
     params: shape(siteParams),
     responses: sitemapAnswer,
     handler: async ({ params: { tenant }, req, reply }) => {

@@ -202,4 +202,64 @@ describe('The sitemap', () => {
     await small('/sitemaps/3.xml').expect(404);
     await small('/sitemaps/0.xml').expect(404);
   });
+
+  test('has another entity tag if CRM has another address', async () => {
+    const { access, clock, config, database } = crm.context;
+    const sites = createSites({
+      database,
+      access,
+      activeTenants: new ActiveTenants(access, clock),
+    });
+    await site.settings({ public_site_url: 'https://acme.example' });
+    const tagAt = async (url: string) => (await new Sitemaps(sites, url).whole(site.slug)).etag;
+    const tag = await tagAt(config.publicUrl);
+    expect(await tagAt(config.publicUrl)).toBe(tag);
+    // An index has addresses of CRM also for a site of its own.
+    expect(await tagAt('https://crm.example')).not.toBe(tag);
+  });
+
+  test('is written in turns with other work, and has 5,000 records at most', async () => {
+    const one = await site.create('pages', { title: 'One' });
+    await crm.context.pool.query(
+      `INSERT INTO tenant_crm.pages (tenant_id, id, title, slug, slug_follows_title, language, translation_group, body,
+         body_html, body_text, word_count, position, status, published_at)
+       SELECT tenant_id, gen_random_uuid(), 'Many', 'many-' || n, FALSE, language, gen_random_uuid(), '',
+         '', '', 0, 'b' || n, status, published_at
+       FROM tenant_crm.pages, generate_series(1, 5000) AS n WHERE id = $1`,
+      [one.id],
+    );
+    const index = textsOf((await site.read('/sitemap.xml').expect(200)).text, 'loc');
+    expect(index).toHaveLength(2);
+    const last = await site.read('/sitemaps/2.xml').expect(200);
+    expect(textsOf(last.text, 'loc')).toHaveLength(1);
+
+    const { access, clock, config, database } = crm.context;
+    const found = createSites({
+      database,
+      access,
+      activeTenants: new ActiveTenants(access, clock),
+    });
+    const db = database.forTenant((await found.find(site.slug)).db.tenantId);
+    // Reading the rows gives turns as well.
+    let turns = 0;
+    let isCounting = true;
+    const count = (): void => {
+      turns += 1;
+      if (isCounting) setImmediate(count);
+    };
+    const read: typeof db.read = async (...statement) => {
+      const rows = await db.read(...statement);
+      turns = 0;
+      return rows as never;
+    };
+    const sites = {
+      find: async (slug: string) =>
+        Object.assign({}, await found.find(slug), { db: Object.assign({}, db, { read }) }),
+    };
+    const sitemap = await new Sitemaps(sites, config.publicUrl).part(site.slug, 1);
+    count();
+    expect(textsOf(await sitemap.text(), 'loc')).toHaveLength(5000);
+    isCounting = false;
+    expect(turns).toBeGreaterThan(30);
+  });
 });
