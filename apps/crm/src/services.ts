@@ -176,7 +176,7 @@ export const createServices = (context: Context): Services => {
       publishedKind(page, pages.pages),
     ],
   };
-  jobs.register(publicationHandler(publications));
+  jobs.register(publicationHandler({ ...publications, jobs }));
   access.onEvent(publicationAccessListener({ ...publications, logger }));
   return {
     activity: createRecords(activity, database),

@@ -75,10 +75,15 @@ export const storeScheduled = async (db: TenantDb, publication: ScheduledPublica
       publish_at = excluded.publish_at, user_id = excluded.user_id, principal = excluded.principal`);
 };
 
-/** Deletes the waiting publication of a record, if there is one. */
-export const deleteScheduled = async (db: TenantDb, contentId: string): Promise<void> => {
+/** Deletes the waiting publication of a record, if there is one; with `scheduleId`, only that one. */
+export const deleteScheduled = async (
+  db: TenantDb,
+  contentId: string,
+  scheduleId?: string,
+): Promise<void> => {
+  const only = scheduleId === undefined ? sql`` : sql`AND schedule_id = ${scheduleId}::uuid`;
   await db.query(
-    sql`DELETE FROM tenant_crm.scheduled_publications WHERE ${ofContent(db, contentId)}`,
+    sql`DELETE FROM tenant_crm.scheduled_publications WHERE ${ofContent(db, contentId)} ${only}`,
   );
 };
 

@@ -1,8 +1,12 @@
-import { handleJob, type JobHandler } from '@tessera/background-work/jobs';
+import { handleJob, type JobHandler, type JobQueue } from '@tessera/background-work/jobs';
 import type { CrmPermission, IdentityEvent } from '@tessera/contracts';
 import { HttpError, type Logger } from '@tessera/http-kit';
 import { type AffectedWork, reviewAffected } from '../../absent-callers/access-events.ts';
-import { actorFor, heldRights, type RightsSource } from '../../absent-callers/current-rights.ts';
+import {
+  actorFor,
+  heldUnlessSuspended,
+  type SuspendableRightsSource,
+} from '../../absent-callers/current-rights.ts';
 import { callerOf } from '../../absent-callers/stored-principal.ts';
 import type { Database, TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
@@ -20,6 +24,9 @@ import {
   type RuleContext,
   type StateChange,
 } from './publishing.rules.ts';
+
+/** How long a publication of a suspended tenant waits until its job runs again. */
+const SUSPENDED_MS = 15 * 60_000;
 
 type Rule = (context: RuleContext) => Promise<StateChange>;
 
@@ -43,7 +50,7 @@ export const publishedKind = (
 
 interface Dependencies {
   readonly database: Pick<Database, 'pool' | 'forTenant'>;
-  readonly access: RightsSource;
+  readonly access: SuspendableRightsSource;
   readonly kinds: readonly PublishedKind[];
 }
 
@@ -72,7 +79,7 @@ const createScheduledPublications = ({ access, kinds }: Pick<Dependencies, 'acce
     const rule = ruleOf(kind);
     await kind.records.act(caller, id, { name, rule }, {}).catch(async (error: unknown) => {
       if (!(error instanceof HttpError) || error.status !== 404) throw error;
-      await deleteScheduled(db, id);
+      await deleteScheduled(db, id, scheduled.schedule_id);
     });
   };
 
@@ -80,7 +87,9 @@ const createScheduledPublications = ({ access, kinds }: Pick<Dependencies, 'acce
     `${kindOf(scheduled).resource}.publish` as CrmPermission;
 
   const rightsOf = (db: TenantDb, scheduled: ScheduledPublication) =>
-    heldRights(access, actorFor(db.tenantId, scheduled.principal), [permissionOf(scheduled)]);
+    heldUnlessSuspended(access, actorFor(db.tenantId, scheduled.principal), [
+      permissionOf(scheduled),
+    ]);
 
   const drop = (db: TenantDb, scheduled: ScheduledPublication, reason: DropReason) =>
     act(db, system(db.tenantId), scheduled, 'drop_publication', (kind) =>
@@ -98,11 +107,20 @@ const createScheduledPublications = ({ access, kinds }: Pick<Dependencies, 'acce
 };
 
 /**
- * The handler of `publicationJob`. It asks for the current rights of who scheduled the publication, and waits while
- * identity does not answer, for three days at most.
+ * The handler of `publicationJob`. It asks for the current rights of who scheduled the publication, and waits while the
+ * tenant is suspended, and while identity does not answer, the latter for three days at most.
  */
-export const publicationHandler = (dependencies: Dependencies): JobHandler => {
+export const publicationHandler = (
+  dependencies: Dependencies & { readonly jobs: Pick<JobQueue, 'enqueue'> },
+): JobHandler => {
   const { rightsOf, drop, publish } = createScheduledPublications(dependencies);
+  const putOff = (db: TenantDb, { content_id, schedule_id }: ScheduledPublication) =>
+    db.transaction(async (tx) => {
+      const job = { tenant_id: db.tenantId, content_id, schedule_id };
+      await dependencies.jobs.enqueue(tx, publicationJob, job, {
+        runAt: new Date(Date.now() + SUSPENDED_MS),
+      });
+    });
   return handleJob(publicationJob, async ({ tenant_id, content_id, schedule_id }, { attempt }) => {
     const db = dependencies.database.forTenant(tenant_id);
     const scheduled = await findScheduled(db, content_id);
@@ -110,6 +128,7 @@ export const publicationHandler = (dependencies: Dependencies): JobHandler => {
     const rights = await rightsOf(db, scheduled);
     if (rights.state === 'kept') return publish(db, scheduled);
     if (rights.state === 'lost') return drop(db, scheduled, 'permission_lost');
+    if (rights.state === 'suspended') return putOff(db, scheduled);
     if (attempt <= PUBLICATION_ATTEMPTS) throw rights.error;
     await drop(db, scheduled, 'rights_unknown');
   });
@@ -117,12 +136,13 @@ export const publicationHandler = (dependencies: Dependencies): JobHandler => {
 
 /**
  * Drops the waiting publications whose schedulers lost the permission to publish by an event. If their
- * rights cannot be verified now, this happens when the publication is due.
+ * rights cannot be verified now, this happens when the publication is due. Those of a suspended tenant wait.
  */
 export const dropAffected = async (
   { database, ...dependencies }: Dependencies,
   event: IdentityEvent,
 ): Promise<void> => {
+  if (event.type === 'identity.tenant.status_changed') return;
   const { rightsOf, drop } = createScheduledPublications(dependencies);
   const waiting = (affected: AffectedWork) => affectedPublications(database, affected);
   await reviewAffected(event, waiting, async ({ tenant_id, content_id, schedule_id }) => {

@@ -210,6 +210,39 @@ test('A publication waits while identity does not answer', async () => {
   await becomes(post, 'published');
 });
 
+test('The publications of a suspended tenant wait until it is active again', async () => {
+  await startWithEvents();
+  const bob = signIn();
+  const [post, deactivated] = [await schedule(ada), await schedule(bob)];
+  crm.identity.suspend(acme.id);
+  await events.publish('identity.tenant.status_changed', {
+    tenant_id: acme.id,
+    status: 'suspended',
+  });
+  crm.identity.remove(bob);
+  await events.publish('identity.user.deactivated', { user_id: bob.id });
+  await letAnHourPass();
+  const { pool } = crm.context;
+  await until(async () => {
+    const { rows } = await pool.query(
+      `SELECT FROM ${JOBS} AND start_after > now() + interval '10 minutes'`,
+    );
+    return rows.length === 2;
+  });
+  const { rows } = await pool.query(
+    'SELECT status FROM tenant_crm.blog_posts WHERE tenant_id = $1',
+    [acme.id],
+  );
+  expect(rows).toEqual([{ status: 'scheduled' }, { status: 'scheduled' }]);
+  crm.identity.suspend(acme.id, false);
+  await events.publish('identity.tenant.status_changed', { tenant_id: acme.id, status: 'active' });
+  await until(async () => (await crm.http.get(post).set(signIn().headers)).status === 200);
+  await letAnHourPass();
+  await becomes(post, 'published');
+  await becomes(deactivated, 'draft');
+  expect((await lastActivity(deactivated)).details.reason).toBe('permission_lost');
+});
+
 test('Nothing is scheduled if CRM cannot ask identity later; publishing now works', async () => {
   await start({ IDENTITY_CLIENT_ID: '', IDENTITY_CLIENT_SECRET: '' });
   const as = (path: string) => crm.http.post(path).set(ada.headers);
