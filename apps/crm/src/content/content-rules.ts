@@ -87,7 +87,8 @@ const slugAfter = async (
     const slug = await chooseSlug(db, kind, space, { slug: change.slug, title });
     return { slug, slug_follows_title: false };
   }
-  const follows = row.slug_follows_title && change.slug === undefined && title !== row.title;
+  const isOther = title !== row.title || language !== row.language;
+  const follows = row.slug_follows_title && change.slug === undefined && isOther;
   if (follows) return { slug: await chooseSlug(db, kind, space, { title }) };
   if (language === row.language) return {};
   return { slug: await chooseSlug(db, kind, space, { slug: row.slug, title }) };
@@ -147,13 +148,19 @@ export const contentRules = (kind: RuledContent): Rules<Types> => ({
   restore: (context) => restoreContent(kind, context),
 });
 
-/** Adds each slug of a record to those that it has had, and keeps that of a published one. */
+/**
+ * Adds each slug that a record has while it is published to those that it has had, and keeps it. Those of a draft were never
+ * public: they must not lead to the record.
+ */
 export const followSlug = async (
   table: ContentTable,
   { db, before, row }: RecordChange<Types>,
 ): Promise<void> => {
+  if (row.status !== 'published') return;
   const { id, language, slug } = row;
   const space = { table, language, id };
-  if (slug !== before?.slug || language !== before.language) await recordSlug(db, space, slug);
-  if (row.status === 'published' && row.slug_follows_title) await keepSlug(db, space);
+  const isRecorded =
+    before?.status === 'published' && slug === before.slug && language === before.language;
+  if (!isRecorded) await recordSlug(db, space, slug);
+  if (row.slug_follows_title) await keepSlug(db, space);
 };

@@ -41,7 +41,7 @@ export const freeSlug = async (db: TenantDb, space: SlugSpace, wanted: string): 
   return firstFree(stem, stem === wanted ? taken : await takenSlugs(db, space, stem));
 };
 
-/** Adds the slug of a record to those that it has had, as the current one. */
+/** Adds the slug of a published record to those that it has had, as the current one. */
 export const recordSlug = async (
   db: TenantDb,
   { table, language, id }: SlugSpace,

@@ -3,6 +3,8 @@ import { newTenant } from '@tessera/resource-server/testing';
 import request, { type Test } from 'supertest';
 import type { TestCrm } from './crm.ts';
 
+const HOUR_MS = 3_600_000;
+
 /** The states of content, as columns; only the first one is public. */
 export const contentStates = {
   published: "status = 'published', published_at = now() - interval '1 hour'",
@@ -50,7 +52,11 @@ export const publicSite = async (crm: TestCrm): Promise<TestSite> => {
     headers,
     async create(path, body, state = 'published') {
       const { body: created } = await api('post', `/${path}`, body).expect(201);
-      await site.setState(path, created.data.id, state);
+      const { id } = created.data;
+      if (state === 'published') {
+        const publish_at = new Date(Date.now() - HOUR_MS).toISOString();
+        await api('post', `/${path}/${id}/publish`, { publish_at }).expect(200);
+      } else await site.setState(path, id, state);
       return created.data;
     },
     async change(path, id, body) {

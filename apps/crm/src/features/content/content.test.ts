@@ -42,26 +42,39 @@ describe.each(kinds)('/%s', (kind) => {
     await post(path, { title: 'A', slug: 'Hello World' }).expect(422);
   });
 
-  test('The slug of a draft follows its title unless it was given; former slugs are kept', async () => {
+  test('The slug of a draft follows its title unless it was given; former slugs of published records are kept', async () => {
     const { id } = await create(path, {});
     const { body } = await put(`${path}/${id}`, { title: 'Bye' }).expect(200);
     expect(body.data.slug).toBe('bye');
     await put(`${path}/${id}`, { slug: 'so-long' }).expect(200);
     const again = await put(`${path}/${id}`, { title: 'Again' }).expect(200);
     expect(again.body.data.slug).toBe('so-long');
+    await post(`${path}/${id}/publish`).expect(200);
+    await put(`${path}/${id}`, { slug: 'farewell' }).expect(200);
     const { rows } = await crm().context.pool.query(
       'SELECT slug, is_current FROM tenant_crm.content_slugs WHERE record_id = $1 ORDER BY slug',
       [id],
     );
     expect(rows).toEqual([
-      { slug: 'bye', is_current: false },
-      { slug: 'hello-world', is_current: false },
-      { slug: 'so-long', is_current: true },
+      { slug: 'farewell', is_current: true },
+      { slug: 'so-long', is_current: false },
     ]);
     expect((await create(path, {})).slug).toBe('hello-world');
     expect(
-      (await get(`${path}?slug=so-long`)).body.data.map((one: { id: string }) => one.id),
+      (await get(`${path}?slug=farewell`)).body.data.map((one: { id: string }) => one.id),
     ).toEqual([id]);
+  });
+
+  test('A draft whose language changes gets a slug that is free there, unless its slug was given', async () => {
+    await create(path, { language: 'de' });
+    const { id } = await create(path, {});
+    const { body } = await put(`${path}/${id}`, { language: 'de' }).expect(200);
+    expect(body.data.slug).toBe('hello-world-2');
+    const english = await put(`${path}/${id}`, { language: 'en' }).expect(200);
+    expect(english.body.data.slug).toBe('hello-world');
+    const given = await create(path, { slug: 'hello-world', language: 'fr' });
+    const refused = await put(`${path}/${given.id}`, { language: 'de' }).expect(422);
+    expect(Object.keys(refused.body.errors)).toEqual(['slug']);
   });
 
   test('A restored record gets another slug if its own is taken', async () => {
@@ -111,8 +124,8 @@ describe.each(kinds)('/%s', (kind) => {
       const { body: dutch } = await translation('Hoi', 'nl').expect(201);
       const answers = await collide<{ status: number }>(
         crm().context.pool,
-        // The other translation is written when it adds its slug.
-        { text: 'LOCK TABLE tenant_crm.content_slugs IN SHARE MODE' },
+        // The other translation has the lock of the group when it is written.
+        { text: `LOCK TABLE tenant_crm.${kind.replace('-', '_')} IN SHARE MODE` },
         [
           () =>
             change === 'is created'

@@ -138,6 +138,23 @@ describe.each(KINDS)('Published %s', (kind) => {
     expect(body.data.id).toBe(other.id);
   });
 
+  test('are not found by slugs that they had as drafts', async () => {
+    const moved = await site.create(kind, { title: 'Moved', slug: 'first' });
+    await site.change(kind, moved.id, { slug: 'second' });
+    const draft = await site.create(kind, { title: 'Working title', slug: 'first' }, 'draft');
+    await site.change(kind, draft.id, { slug: 'third' });
+    const api = (action: string) =>
+      crm.http.post(`/api/crm/${kind}/${draft.id}/${action}`).set(site.headers).expect(200);
+    await api('publish');
+    const { headers } = await site.read(`/${kind}/first`).expect(308);
+    expect(headers.location).toBe(`/public/${site.slug}/${kind}/second`);
+    // What was published under a slug is found by it, also if the slug is changed while it is not published.
+    await api('unpublish');
+    await site.change(kind, draft.id, { slug: 'fourth' });
+    await api('publish');
+    await site.read(`/${kind}/third`).expect(308);
+  });
+
   test('are not sent again to clients that have the current version', async () => {
     const { id, slug } = await site.create(kind, { title: 'Cached' });
     const tags: Record<string, string> = {};
