@@ -3,6 +3,7 @@ import { renderedAhead } from '../../content/rendering.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { comment, moderatedComment } from './comments.kind.ts';
 import { approve, hide, unhide } from './comments.rules.ts';
+import { CommentApproval } from './comments.schema.ts';
 import type { CommentService } from './comments.service.ts';
 
 export const commentRoutes = ({ comments, moderated }: CommentService): RouteTable => {
@@ -49,7 +50,8 @@ export const commentRoutes = ({ comments, moderated }: CommentService): RouteTab
       name: 'approve',
       summary: 'Approve a pending comment',
       permission: 'kb_articles.moderate',
-      problems: { 409: 'The comment is hidden' },
+      body: CommentApproval,
+      problems: { 409: 'The comment is hidden, or has been edited since `edited_at`' },
       rule: approve,
     }),
     hideKbArticleComment: routes.action({
@@ -62,6 +64,8 @@ export const commentRoutes = ({ comments, moderated }: CommentService): RouteTab
       name: 'unhide',
       summary: 'Show a hidden comment again',
       permission: 'kb_articles.moderate',
+      body: CommentApproval,
+      problems: { 409: 'The comment has been edited since `edited_at`' },
       rule: unhide,
     }),
     listKbArticleCommentHistory: routes.history({

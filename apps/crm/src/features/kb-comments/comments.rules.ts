@@ -1,3 +1,4 @@
+import type { Out } from '@tessera/fields';
 import { HttpError, invalidField } from '@tessera/http-kit';
 import { renderBody } from '../../content/rendering.ts';
 import type { TenantDb } from '../../database.ts';
@@ -5,6 +6,7 @@ import type { Caller } from '../../http.ts';
 import { requirePermission } from '../../records/require-permission.ts';
 import { readSettings } from '../settings/settings.service.ts';
 import { deletedBy, findThread } from './comments.repository.ts';
+import type { CommentApproval } from './comments.schema.ts';
 import {
   authorOf,
   type CommentState,
@@ -20,6 +22,7 @@ interface Context {
 
 interface Row extends CommentState {
   readonly id: string;
+  readonly edited_at: Date | null;
 }
 
 interface RowContext extends Context {
@@ -89,11 +92,21 @@ const moderated = (caller: Caller, status: CommentState['status']) => {
   return { status, moderated_at: new Date(), moderated_by: caller.userUuid };
 };
 
+type ApprovalContext = RowContext & { readonly body: Out<typeof CommentApproval> };
+
+/** 409 if the moderator has read another text than the present one. */
+const requireRead = ({ row, body: { edited_at: read } }: ApprovalContext): void => {
+  if (read === undefined || read?.getTime() === row.edited_at?.getTime()) return;
+  throw new HttpError(409, 'conflict', 'The comment has been edited since edited_at.');
+};
+
 /** Makes a pending comment visible; one that is visible stays as it is. */
-export const approve = ({ caller, row }: RowContext) => {
+export const approve = (context: ApprovalContext) => {
+  const { caller, row } = context;
   if (row.status === 'hidden') {
     throw new HttpError(409, 'conflict', 'The comment is hidden. Unhide it instead.');
   }
+  requireRead(context);
   return row.status === 'visible' ? {} : moderated(caller, 'visible');
 };
 
@@ -102,5 +115,8 @@ export const hide = ({ caller, row }: RowContext) =>
   row.status === 'hidden' ? {} : moderated(caller, 'hidden');
 
 /** Makes a hidden comment visible; one that is not hidden stays as it is. */
-export const unhide = ({ caller, row }: RowContext) =>
-  row.status === 'hidden' ? moderated(caller, 'visible') : {};
+export const unhide = (context: ApprovalContext) => {
+  const { caller, row } = context;
+  requireRead(context);
+  return row.status === 'hidden' ? moderated(caller, 'visible') : {};
+};

@@ -31,6 +31,14 @@ export const CommentInput = named(
 
 export const CommentUpdate = named('KbArticleCommentUpdate', shape({ body: optional(body) }));
 
+/** The body of `POST .../approve` and `/unhide`. */
+export const CommentApproval = shape({
+  edited_at: described(
+    optional(nullable(time())),
+    'The `edited_at` of the comment as the moderator has read it; 409 if it has been edited since. Default: not compared.',
+  ),
+});
+
 const shownUnless = 'Null if the comment is deleted, or if the caller may not see it.';
 
 export const Comment = named(

@@ -265,6 +265,31 @@ describe('Moderation', () => {
     expect(await bodiesIn(`${of}/comments`, bob.headers)).toEqual(['Still rude', 'An answer']);
   });
 
+  test('does not show a text that the moderator has not read', async () => {
+    const of = await article();
+    const ada = reader();
+    await moderate(true);
+    const { path } = await comment(of, { body: 'Hello' }, ada.headers);
+    const edit = async (body: string) =>
+      (await put(path, { body }, ada.headers).expect(200)).body.data.edited_at;
+    const first = await edit('Buy this');
+    for (const edited_at of [null, new Date(0).toISOString()]) {
+      const { body } = await post(`${path}/approve`, { edited_at }).expect(409);
+      expect(body.error).toBe('conflict');
+    }
+    expect((await get(path)).body.data.status).toBe('pending');
+    await post(`${path}/approve`, { edited_at: first }).expect(200);
+    await post(`${path}/hide`).expect(200);
+    const second = await edit('Buy that');
+    await post(`${path}/unhide`, { edited_at: first }).expect(409);
+    expect((await get(path)).body.data.status).toBe('hidden');
+    const { body } = await post(`${path}/unhide`, { edited_at: second }).expect(200);
+    expect(body.data.status).toBe('visible');
+    const unedited = await comment(of, {}, ada.headers);
+    await post(`${unedited.path}/approve`, { edited_at: first }).expect(409);
+    await post(`${unedited.path}/approve`, { edited_at: null }).expect(200);
+  });
+
   test('does not reveal the author of a hidden comment by the filter for users', async () => {
     const of = await article();
     const [ada, eve] = [reader(), reader()];
