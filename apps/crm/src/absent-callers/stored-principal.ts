@@ -13,6 +13,16 @@ export const principalOf = ({ principal }: Pick<Caller, 'principal'>): StoredPri
   return { id, type, client_id, token_id, impersonator_id };
 };
 
+/**
+ * Whether work of one principal is done as that of the other. Tokens of users end when they are renewed; those of service
+ * accounts have rights of their own.
+ */
+export const isSamePrincipal = (one: StoredPrincipal, other: StoredPrincipal): boolean =>
+  one.type === other.type &&
+  one.id === other.id &&
+  one.impersonator_id === other.impersonator_id &&
+  (one.type !== 'service_account' || one.token_id === other.token_id);
+
 /** The principal, and what is stored next to it. */
 interface Stored {
   readonly principal: StoredPrincipal;

@@ -60,7 +60,7 @@ export const publishingRoutes = (
       permission,
       summary: `Publish ${one}, or schedule its publication`,
       description:
-        'Without `publish_at` it is published now. With a time in the future its status is `scheduled` until then; what is published is what it contains at that time. The publication is recorded as that of the caller, and is dropped if they have lost the permission by then: the record is a draft again, and the activity log shows why. While the tenant is suspended, it waits; while identity does not answer, it waits for three days at most. Publishing a published record again changes nothing, and so does scheduling the same time again.',
+        'Without `publish_at` it is published now. With a time in the future its status is `scheduled` until then; what is published is what it contains at that time. The publication is recorded as that of the caller, and is dropped if they have lost the permission by then: the record is a draft again, and the activity log shows why. While the tenant is suspended, it waits; while identity does not answer, it waits for three days at most. Publishing a published record again changes nothing, and so does scheduling the same time again, unless somebody else had scheduled it: then it becomes that of the caller.',
       body: PublishInput,
       problems: {
         409: 'The record is published already and cannot be scheduled',

@@ -4,7 +4,7 @@ import { described, type Out, optional, shape, time } from '@tessera/fields';
 import { HttpError } from '@tessera/http-kit';
 import { clientNotConfigured } from '@tessera/resource-server';
 import type { RightsSource } from '../../absent-callers/current-rights.ts';
-import { principalOf } from '../../absent-callers/stored-principal.ts';
+import { isSamePrincipal, principalOf } from '../../absent-callers/stored-principal.ts';
 import { addActivity } from '../../activity/add-activity.ts';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
@@ -96,7 +96,12 @@ export const publishingRules = (kind: Publishable) => {
     if (row.status === 'published') {
       throw new HttpError(409, 'conflict', 'The record is published already; unpublish it first.');
     }
-    if (row.scheduled_at?.getTime() === publishAt.getTime()) return {};
+    const principal = principalOf(caller);
+    if (row.scheduled_at?.getTime() === publishAt.getTime()) {
+      const scheduled = await findScheduled(db, row.id);
+      // Somebody else takes the publication over, which then depends on their rights.
+      if (scheduled && isSamePrincipal(scheduled.principal, principal)) return {};
+    }
     // Whether who schedules it may still publish then is asked of identity.
     if (!access.canAskRights) throw clientNotConfigured();
     const { tenantId: tenant_id } = caller;
@@ -106,7 +111,7 @@ export const publishingRules = (kind: Publishable) => {
       table_name: kind.table,
       publish_at: publishAt,
       user_id: caller.userUuid,
-      principal: principalOf(caller),
+      principal,
     });
     await jobs.enqueue(db, publicationJob, { tenant_id, ...ids }, { runAt: publishAt });
     await logOf(context, 'scheduled', { publish_at: publishAt });
@@ -125,7 +130,7 @@ export const publishingRules = (kind: Publishable) => {
   return {
     /**
      * Publishes the record now or schedules its publication. Publishing a published record, and scheduling the same
-     * time again, change nothing. Throws 409 for a published record and a time in the future.
+     * time again as the same caller, change nothing. Throws 409 for a published record and a time in the future.
      */
     publish:
       (dependencies: PublishingDependencies) =>

@@ -135,6 +135,24 @@ test('A publication that was moved, cancelled or deleted does not happen at its 
   expect((await read(deleted)).status).toBe('draft');
 });
 
+test('Whoever schedules the same time again takes the publication over', async () => {
+  await start();
+  const bob = signIn();
+  const post = await schedule(ada);
+  const { scheduled_at: publish_at } = await read(post);
+  const again = (by: Person) =>
+    crm.http.post(`${post}/publish`).set(by.headers).send({ publish_at }).expect(200);
+  const { body: own } = await again(signIn({ id: ada.id }));
+  expect(own.data.scheduled_at).toBe(publish_at);
+  expect((await read(`${post}/history`)).length).toBe(2);
+  await again(bob);
+  expect(await lastActivity(post)).toMatchObject({ action: 'scheduled', user_id: bob.id });
+  crm.identity.setPolicies(ada, noPublishing);
+  await letAnHourPass();
+  await becomes(post, 'published');
+  expect(await lastActivity(post)).toMatchObject({ action: 'published', user_id: bob.id });
+});
+
 describe('A publication is dropped', () => {
   const dropped = { status: 'draft', published_at: null, scheduled_at: null };
 
