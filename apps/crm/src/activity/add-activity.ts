@@ -16,17 +16,30 @@ export interface ActivityEntry {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Adds a row to the activity log in the transaction of `db`, which must be that of the action. */
-export const addActivity = async (
+/** Adds a row to the activity log for each entry, in the transaction of `db`, which must be that of the actions. */
+export const addActivities = async (
   db: TenantDb,
   actor: Actor,
-  { action, resourceType, resourceId, details = {} }: ActivityEntry,
+  entries: readonly ActivityEntry[],
 ): Promise<void> => {
+  if (entries.length === 0) return;
+  const rows = entries.map(({ action, resourceType, resourceId, details = {} }) => ({
+    id: uuidv7(),
+    action,
+    resource_type: resourceType,
+    resource_id: resourceId,
+    details,
+  }));
   await db.query(sql`
     INSERT INTO tenant_crm.activities (tenant_id, id, created_at, updated_at, action, resource_type, resource_id,
       actor_type, user_id, client_id, token_id, impersonator_id, details)
-    SELECT ${db.tenantId}::uuid, ${uuidv7()}::uuid, now, now, ${action}, ${resourceType}, ${resourceId}::uuid,
-      ${actor.type}, ${actor.userId}::uuid, ${actor.clientId}, ${actor.tokenId}, ${actor.impersonatorId},
-      ${JSON.stringify(details)}::jsonb
-    FROM (SELECT clock_timestamp() AS now) AS clock`);
+    SELECT ${db.tenantId}::uuid, id, now, now, action, resource_type, resource_id,
+      ${actor.type}, ${actor.userId}::uuid, ${actor.clientId}, ${actor.tokenId}, ${actor.impersonatorId}, details
+    FROM (SELECT clock_timestamp() AS now) AS clock,
+      jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        AS entry (id uuid, action text, resource_type text, resource_id uuid, details jsonb)`);
 };
+
+/** Adds a row to the activity log in the transaction of `db`, which must be that of the action. */
+export const addActivity = (db: TenantDb, actor: Actor, entry: ActivityEntry): Promise<void> =>
+  addActivities(db, actor, [entry]);

@@ -87,6 +87,16 @@ export const deleteScheduled = async (
   );
 };
 
+/** Deletes the waiting publications of records. */
+export const deleteScheduledOf = async (
+  db: TenantDb,
+  contentIds: readonly string[],
+): Promise<void> => {
+  await db.query(sql`
+    DELETE FROM tenant_crm.scheduled_publications
+    WHERE tenant_id = ${db.tenantId}::uuid AND content_id = ANY(${[...contentIds]}::uuid[])`);
+};
+
 const NIL = '00000000-0000-0000-0000-000000000000';
 const BEGINNING: Key = { tenant_id: NIL, content_id: NIL };
 

@@ -37,13 +37,6 @@ interface ActionRoutes {
   }): RouteEntry;
 }
 
-/** The action that makes a record of a kind a draft, as its route does. */
-export const unpublishAction = (kind: Publishable) => ({
-  name: 'unpublish',
-  nameOf: withdrawalName,
-  rule: publishingRules(kind).unpublish,
-});
-
 /** `POST .../{id}/publish`, `/unpublish` and `/archive`, with the permission `<resource>.publish`. */
 export const publishingRoutes = (
   { table, resource, name }: Publishable & { readonly name: string },

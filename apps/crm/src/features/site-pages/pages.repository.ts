@@ -4,7 +4,6 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import type { Actor } from '../../records/actor.ts';
 import { createRankedGaps } from '../../records/ranked-gaps.ts';
 import { recordChanges } from '../../records/record-changes.ts';
-import { idsBelow, subtreeOf } from '../../records/trees.ts';
 
 const { sql } = Prisma;
 
@@ -36,22 +35,13 @@ export const hasChildren = async (db: TenantDb, id: string): Promise<boolean> =>
   return rows.length > 0;
 };
 
-/** The ids of the pages below a page that are published, or will be. */
-export const publicationsBelow = async (db: TenantDb, id: string): Promise<string[]> => {
-  const rows = await db.query<{ id: string }>(sql`
-    WITH RECURSIVE ${subtreeOf(db, 'pages', id)}
-    SELECT id FROM tenant_crm.pages
-    WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL AND id <> ${id}::uuid
-      AND status IN ('published', 'scheduled') AND id IN (SELECT tree.id FROM tree)
-    ORDER BY id`);
-  return rows.map((row) => row.id);
-};
-
 /** Deletes the pages below a page, so that restoring the page restores them as well. */
-export const deleteBelow = async (db: TenantDb, id: string, actor: Actor): Promise<void> => {
+export const deleteBelow = async (
+  db: TenantDb,
+  { id, below: pages }: { readonly id: string; readonly below: readonly string[] },
+  actor: Actor,
+): Promise<void> => {
   const now = new Date();
-  // The lock of the tree keeps it as it is. Citus cannot plan a recursion in a statement that changes rows.
-  const pages = await idsBelow(db, 'pages', id);
   const recorded = recordChanges(
     db,
     { action: 'delete', actor },
@@ -61,8 +51,7 @@ export const deleteBelow = async (db: TenantDb, id: string, actor: Actor): Promi
     WITH deleted AS (
       UPDATE tenant_crm.pages
       SET deleted_at = ${now}, deleted_with = ${id}::uuid, version = version + 1, updated_at = ${now}
-      WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL AND id <> ${id}::uuid
-        AND id = ANY(${pages}::uuid[])
+      WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL AND id = ANY(${[...pages]}::uuid[])
       RETURNING id, version
     ), recorded AS (${recorded})
     SELECT count(*)::int FROM deleted`);

@@ -1,19 +1,13 @@
 import { invalidField } from '@tessera/http-kit';
-import { unpublishAction } from '../../content/publishing/publishing.routes.ts';
+import { createWithdrawals } from '../../content/publishing/withdrawals.ts';
 import type { Database } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
 import { lockedRecords } from '../../records/locked-records.ts';
 import { createRecords } from '../../records/records.ts';
-import { levelOf } from '../../records/trees.ts';
+import { idsBelow, levelOf } from '../../records/trees.ts';
 import { type Pages, page } from './pages.kind.ts';
-import {
-  type Branch,
-  deleteBelow,
-  publicationsBelow,
-  readBranch,
-  type TreeRow,
-} from './pages.repository.ts';
+import { type Branch, deleteBelow, readBranch, type TreeRow } from './pages.repository.ts';
 import { MAX_LEVELS } from './pages.rules.ts';
 import { lockPages } from './pages-lock.ts';
 
@@ -70,7 +64,7 @@ const treeTooLarge = () =>
   );
 
 export const createPages = (database: Pick<Database, 'forTenant' | 'transaction'>): PageService => {
-  const unpublish = unpublishAction({ table: 'pages', resource: 'pages' });
+  const withdraw = createWithdrawals(page);
   const pages = lockedRecords(createRecords(page, database), database, lockPages);
   return {
     pages,
@@ -88,11 +82,13 @@ export const createPages = (database: Pick<Database, 'forTenant' | 'transaction'
         await lockPages(db);
         if (force) {
           await pages.get(caller, id);
+          // The lock keeps it as it is. Citus cannot plan a recursion in a statement that changes rows.
+          const tree = await idsBelow(db, 'pages', id);
+          const below = tree.filter((one) => one !== id);
+          const actor = actorOf(caller);
           // Restored pages are drafts, and the activity log says what is no longer public.
-          for (const published of await publicationsBelow(db, id)) {
-            await pages.act(caller, published, unpublish, {}, undefined);
-          }
-          await deleteBelow(db, id, actorOf(caller));
+          await withdraw(db, actor, below);
+          await deleteBelow(db, { id, below }, actor);
         }
         await pages.delete(caller, id, versions);
       }),

@@ -1,5 +1,8 @@
 import { collide } from '../../testing/collisions.ts';
+import { callerIn } from '../../testing/records.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
+import { watchStatements } from '../../testing/watched-statements.ts';
+import { createPages } from './pages.service.ts';
 
 const { crm, get, post, put, remove, tenant } = tenantForEachTest();
 const path = '/api/crm/pages';
@@ -116,8 +119,51 @@ test('Pages that are deleted with the one above are no longer published or sched
     const { body } = await get(`${path}/${id}`).expect(200);
     expect(body.data).toMatchObject({ status: 'draft', published_at: null, scheduled_at: null });
     const { body: activity } = await get(`/api/crm/activity?resource_id=${id}&action=${action}`);
-    expect(activity.meta.total).toBe(1);
+    const status_before = action === 'unpublished' ? 'published' : 'scheduled';
+    expect(activity.data).toMatchObject([{ actor_type: 'user', details: { status_before } }]);
+    const { body: history } = await get(`${path}/${id}/history`).expect(200);
+    const former = action === 'unpublished' ? 'published_at' : 'scheduled_at';
+    expect(history.data).toMatchObject([
+      { action: 'restore' },
+      { action: 'delete' },
+      {
+        action: action === 'unpublished' ? 'unpublish' : 'unschedule',
+        changes: {
+          status: { from: status_before, to: 'draft' },
+          [former]: { from: expect.any(String), to: null },
+        },
+      },
+      {},
+      { action: 'create' },
+    ]);
   }
+});
+
+test('The number of statements that delete a branch does not grow with its published pages', async () => {
+  const { database, pool } = crm().context;
+  const { source, statements } = watchStatements(database);
+  const service = createPages({
+    forTenant: (tenantId) => source.forTenant(tenantId),
+    transaction: (tenantId, work) =>
+      database.transaction(tenantId, () => work(source.forTenant(tenantId))),
+  });
+  const caller = callerIn(tenant().id);
+  const needed = async (published: number): Promise<number> => {
+    const a = await page('A');
+    for (let n = 0; n < published; n += 1) {
+      await post(`${path}/${await page('B', a)}/publish`).expect(200);
+    }
+    statements.length = 0;
+    await service.deletePage(caller, a, true);
+    const { rows } = await pool.query(
+      "SELECT FROM tenant_crm.pages WHERE deleted_with = $1 AND status = 'draft' AND published_at IS NULL",
+      [a],
+    );
+    expect(rows).toHaveLength(published);
+    return statements.length;
+  };
+  const few = await needed(1);
+  expect(await needed(6)).toBe(few);
 });
 
 test('Renaming a tag of pages waits while some of them are deleted', async () => {
