@@ -4,6 +4,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import type { Actor } from '../../records/actor.ts';
 import { createRankedGaps } from '../../records/ranked-gaps.ts';
 import { recordChanges } from '../../records/record-changes.ts';
+import { chooseSlugs } from './restored-slugs.ts';
 
 const { sql } = Prisma;
 
@@ -57,17 +58,26 @@ export const deleteBelow = async (
     SELECT count(*)::int FROM deleted`);
 };
 
-/** Restores the pages that were deleted together with a page. */
+/** Restores the pages that were deleted together with a page, with other slugs if theirs are taken. */
 export const restoreBelow = async (db: TenantDb, id: string, actor: Actor): Promise<void> => {
+  const slugs = Object.fromEntries(
+    [...(await chooseSlugs(db, id))].map(([page, { from, to }]) => [page, [from, to]]),
+  );
+  const renamed = sql`${JSON.stringify(slugs)}::jsonb -> id::text`;
   const recorded = recordChanges(
     db,
     { action: 'restore', actor },
-    { table: 'pages', from: sql`restored` },
+    {
+      table: 'pages',
+      from: sql`restored`,
+      changes: sql`jsonb_strip_nulls(jsonb_build_object('slug', ${renamed}))`,
+    },
   );
   await db.query(sql`
     WITH restored AS (
       UPDATE tenant_crm.pages
-      SET deleted_at = NULL, deleted_with = NULL, version = version + 1, updated_at = ${new Date()}
+      SET deleted_at = NULL, deleted_with = NULL, slug = coalesce(${renamed} ->> 1, slug), version = version + 1,
+        updated_at = ${new Date()}
       WHERE tenant_id = ${db.tenantId}::uuid AND deleted_with = ${id}::uuid
       RETURNING id, version
     ), recorded AS (${recorded})

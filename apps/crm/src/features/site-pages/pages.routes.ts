@@ -71,6 +71,13 @@ export const pageRoutes = (
         reply(200, { data: { pages: await readTree(caller, { parentId, levels }) } }),
     }),
     ...contentRoutes(page, pages, { plural: 'Pages', ...dependencies }),
+    restorePage: routes.restore({
+      description:
+        'With the pages that were deleted with it. Each gets another slug if its own is taken.',
+      problems: {
+        409: 'Another page has the language of one of them, or the page above is deleted',
+      },
+    }),
     movePage: routes.action<PageMove>({
       name: 'move',
       summary: 'Move a page',

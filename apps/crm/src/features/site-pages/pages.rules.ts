@@ -1,4 +1,3 @@
-import { violatedConstraint } from '@tessera/database-kit';
 import { HttpError, invalidField } from '@tessera/http-kit';
 import { generateKeyBetween } from 'fractional-indexing';
 import { requireChangeable } from '../../content/content-rules.ts';
@@ -8,6 +7,7 @@ import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
 import { heightOf, isWithin, levelOf } from '../../records/trees.ts';
 import { hasChildren, isLivePage, pageGaps, restoreBelow } from './pages.repository.ts';
+import { findTakenLanguage } from './restored-slugs.ts';
 
 /** How many levels of pages there can be. */
 export const MAX_LEVELS = 10;
@@ -122,7 +122,7 @@ export const placeRestoredPage = async ({ db, row }: PageContext) => {
   return { position: generateKeyBetween(after, before), deleted_with: null };
 };
 
-/** Restores what was deleted together with a page; 409 if another page has a slug or language of one of them. */
+/** Restores what was deleted together with a page; 409 if another page has the language of one of them. */
 export const followPage = async ({
   action,
   caller,
@@ -130,9 +130,10 @@ export const followPage = async ({
   row,
 }: PageContext & { readonly action: string }): Promise<void> => {
   if (action !== 'restore') return;
-  await restoreBelow(db, row.id, actorOf(caller)).catch((error: unknown) => {
-    if (!violatedConstraint(error)) throw error;
-    const message = 'A page below this one has a slug or a language that another page has taken.';
-    throw new HttpError(409, 'conflict', message, { cause: error });
-  });
+  const taken = await findTakenLanguage(db, row.id);
+  if (taken !== undefined) {
+    const message = `Another page has taken the language of the page "${taken}", which is below this one.`;
+    throw new HttpError(409, 'conflict', message);
+  }
+  await restoreBelow(db, row.id, actorOf(caller));
 };

@@ -105,6 +105,40 @@ test('A page with pages below it is deleted only by force, and restored with the
   expect(await tree()).toEqual(['A', '-B', '--C']);
 });
 
+test('Pages that are restored with the one above get other slugs if theirs are taken', async () => {
+  const a = await page('A');
+  const b = await page('Team', a);
+  const numbered = await page('Team', b);
+  const free = await page('Free', b);
+  await remove(`${path}/${a}?force=true`).expect(204);
+  const taking = await page('Team');
+  await page('Team 3');
+  await post(`${path}/${a}/restore`).expect(200);
+  const slugs = await Promise.all(
+    [b, numbered, free, taking].map(async (id) => (await get(`${path}/${id}`)).body.data.slug),
+  );
+  expect(slugs).toEqual(['team-4', 'team-2', 'free', 'team']);
+  const [restored] = (await get(`${path}/${b}/history`).expect(200)).body.data;
+  expect(restored).toMatchObject({
+    action: 'restore',
+    changes: { slug: { from: 'team', to: 'team-4' } },
+  });
+  expect((await get(`${path}/${free}/history`)).body.data[0].changes).toEqual({});
+});
+
+test('A page is not restored with another one below it whose language is taken, which the error names', async () => {
+  const original = await page('Original');
+  const a = await page('A');
+  const german = (title: string, parent_id: string | null) =>
+    post(path, { title, parent_id, language: 'de', translation_of: original });
+  await german('Vorige', a).expect(201);
+  await remove(`${path}/${a}?force=true`).expect(204);
+  await german('Neue', null).expect(201);
+  const { body } = await post(`${path}/${a}/restore`).expect(409);
+  expect(body.message).toContain('"Vorige"');
+  expect(await tree()).toEqual(['Original', 'Neue']);
+});
+
 test('Pages that are deleted with the one above are no longer published or scheduled, and are restored as drafts', async () => {
   const a = await page('A');
   const [published, scheduled] = [await page('B', a), await page('C', a)];
