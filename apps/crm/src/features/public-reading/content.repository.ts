@@ -157,13 +157,6 @@ export const findTranslations = (
     WHERE ${published(db)} AND translation_group = ANY(${[...groups]}::uuid[])
     ORDER BY language`);
 
-/** The languages of the published records of a kind. */
-export const findLanguages = async (db: TenantDb, kind: PublicKind): Promise<string[]> => {
-  const rows = await db.read<{ language: string }>(sql`
-    SELECT DISTINCT language FROM ${tableOf(db, kind)} WHERE ${published(db)} ORDER BY language`);
-  return rows.map(({ language }) => language);
-};
-
 /** The newest published records of a language with their texts, for feeds. */
 export const findNewest = (
   db: TenantDb,
