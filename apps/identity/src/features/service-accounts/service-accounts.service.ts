@@ -1,4 +1,5 @@
 import { notFound } from '@tessera/http-kit';
+import type { Policy } from '@tessera/scope-matcher';
 import { noteOf } from '../../activity/activity.ts';
 import type { Transaction } from '../../database.ts';
 import type { Origin } from '../../origin/origin.ts';
@@ -82,8 +83,8 @@ export class ServiceAccountsService {
   }
 
   /**
-   * Fails as `create` does, and with 403 if the account holds permissions that the caller does not. A change
-   * without effect publishes no event.
+   * 403 if the account holds permissions that the caller does not, or would hold some with the new role; 422 for an
+   * unknown role. A change without effect publishes no event.
    */
   change(
     caller: Caller,
@@ -95,7 +96,9 @@ export class ServiceAccountsService {
       const { members, tx } = context;
       const account = await this.#changeable(context, userId);
       const role =
-        change.role === undefined ? account.role : await this.#grantableRole(context, change.role);
+        change.role === undefined
+          ? account.role
+          : await this.#grantableRole(context, change.role, account.policies);
       const isSameRole = role.id === account.role.id;
       if (isSameRole && isSame(account, change)) return account;
       await changeAccount(tx, userId, change);
@@ -121,13 +124,15 @@ export class ServiceAccountsService {
     });
   }
 
+  /** An account's own policies count too: what they allow may be denied by its present role only. */
   async #grantableRole(
     { members, holder }: MemberContext<MembersWriter>,
     name: string,
+    own: readonly Policy[] = [],
   ): Promise<Role> {
     const role = await members.role(name);
     if (!role) throw noRole(name);
-    requireCallerHolds(holder, combinedRights(role));
+    requireCallerHolds(holder, combinedRights(role, own));
     return role;
   }
 

@@ -245,6 +245,31 @@ describe('changing a service account', () => {
     expect((await accounts.show(id)).body.data.role).toBe('viewer');
   });
 
+  test('a removed deny counts for policies of the account', async () => {
+    const role = async (...actions: string[]) =>
+      database().role.findUniqueOrThrow({
+        where: { id: await identity.people.role(tenant, ...actions) },
+      });
+    const denying = await role('identity.members.view', '!identity.members.delete');
+    const plain = await role('identity.members.view');
+    const id = await accounts.account(denying.name);
+    const path = `/api/tenants/${tenant.id}/members/${id}`;
+    const owner = await identity.people.user({ tenant, role: 'owner' });
+    await identity.http
+      .put(path)
+      .set(await identity.people.signIn(owner))
+      .send({ policies: [{ action: 'identity.members.delete', effect: 'allow' }] })
+      .expect(200);
+    const clerk = await holding('identity.service_accounts.*', 'identity.members.view');
+    await clerk.update(id, { name: 'Exporter' }).expect(200);
+    const answer = await clerk.update(id, { role: plain.name }).expect(403);
+    expect(answer.body).toMatchObject({
+      error: 'permission_denied',
+      required_permission: 'identity.members.delete',
+    });
+    expect((await accounts.show(id)).body.data.role).toBe(denying.name);
+  });
+
   test('callers cannot change or delete an account with more permissions', async () => {
     const id = await accounts.account('owner');
     const admin = await serviceAccountsAs(identity, tenant, 'admin');
