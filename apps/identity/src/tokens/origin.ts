@@ -28,6 +28,17 @@ const lockSession = async (
   return session;
 };
 
+/** Locks a token that is not revoked until the transaction ends; undefined if it is. */
+const lockToken = async (
+  tx: Transaction,
+  tokenId: string,
+): Promise<Pick<TokenOrigin, 'grantId' | 'scopes'> | undefined> => {
+  const [token] = await tx.$queryRaw<Pick<TokenOrigin, 'grantId' | 'scopes'>[]>`
+    SELECT grant_id AS "grantId", scopes FROM identity.tokens
+    WHERE id = ${tokenId}::uuid AND revoked_at IS NULL FOR NO KEY UPDATE`;
+  return token;
+};
+
 /**
  * The origin for tokens that are issued in exchange for, or by, the caller's token; undefined if the token or
  * its session has ended. Locks both until the transaction ends, so that a concurrent revocation waits and then
@@ -38,9 +49,7 @@ export const lockOrigin = async (
   { tokenId, sessionId }: Credentials,
 ): Promise<TokenOrigin | undefined> => {
   const session = await lockSession(tx, sessionId);
-  const [token] = await tx.$queryRaw<Pick<TokenOrigin, 'grantId' | 'scopes'>[]>`
-    SELECT grant_id AS "grantId", scopes FROM identity.tokens
-    WHERE id = ${tokenId}::uuid AND revoked_at IS NULL FOR NO KEY UPDATE`;
+  const token = await lockToken(tx, tokenId);
   return session && token && sessionId !== null
     ? {
         sessionId,
@@ -62,10 +71,20 @@ const requireOrigin = async (tx: Transaction, caller: Credentials): Promise<void
 };
 
 /**
- * Runs a change of a factor in a transaction with the user locked. 401 if the session or token of the caller has ended
- * meanwhile: whoever was signed out while waiting must not change a factor afterwards.
+ * 401 if the credentials of the caller have ended since the request was authenticated, which an API key does without a
+ * session. Locks them until the transaction ends. A transaction that also locks users does that first.
  */
-export const changeFactor = <T>(
+export const requireCredentials = async (tx: Transaction, caller: Credentials): Promise<void> => {
+  if (caller.sessionId !== null) await requireOrigin(tx, caller);
+  else if (!(await lockToken(tx, caller.tokenId))) throw invalidToken();
+};
+
+/**
+ * Runs a change of an account by its user, such as of a factor or the address, in a transaction with the user locked.
+ * 401 if the session or token of the caller has ended meanwhile: whoever was signed out while waiting must not change
+ * the account afterwards.
+ */
+export const whileSignedIn = <T>(
   database: Pick<Database, '$transaction'>,
   caller: Credentials & Pick<UserCaller, 'id'>,
   work: (tx: Transaction) => Promise<T>,

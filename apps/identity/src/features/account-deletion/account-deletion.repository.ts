@@ -1,15 +1,17 @@
-import { type Actor, note } from '../../activity/activity.ts';
+import { type Actor, actorOf, note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { AccountDeletion, User } from '../../generated/prisma/client.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
 import type { SecurityMails } from '../../mail/security-mails.ts';
+import type { Origin } from '../../origin/origin.ts';
 import {
   bumpPolicyVersion,
   enqueue,
   lockPolicyVersion,
   type NewEvent,
 } from '../../outbox/outbox.ts';
-
+import type { UserCaller } from '../../tokens/caller.ts';
+import { whileSignedIn } from '../../tokens/origin.ts';
 import { lockSessions } from '../../tokens/revoke.ts';
 import { removeUser } from '../../users/user-removal.ts';
 import { lockAdministrators } from '../admin-users/administrators.ts';
@@ -58,11 +60,13 @@ export class AccountDeletionRepository {
   }
 
   /**
-   * Schedules the deletion in `delay` seconds. An already scheduled deletion is returned unchanged.
+   * Schedules the deletion in `delay` seconds. An already scheduled deletion is returned unchanged. 401 if the caller
+   * has been signed out meanwhile.
    */
-  request(actor: Actor, delay: number): Promise<AccountDeletion> {
+  request(caller: UserCaller, origin: Origin, delay: number): Promise<AccountDeletion> {
+    const actor = actorOf(caller, origin);
     const { userId } = actor;
-    return this.#use.database.$transaction(async (tx) => {
+    return whileSignedIn(this.#use.database, caller, async (tx) => {
       const requestedAt = new Date();
       const dueAt = new Date(requestedAt.getTime() + delay * 1000);
       // The confirmation mail of the request also serves as the reminder.

@@ -68,7 +68,7 @@ export class AccountDeletionService {
     await reauthentication.requireRecent(caller);
     const blockers = await repository.blockers(caller.id);
     if (isBlocked(blockers)) throw blocked(blockers);
-    return repository.request(actorOf(caller, origin), delay);
+    return repository.request(caller, origin, delay);
   }
 
   /** Cancels the deletion. 404 if none is scheduled. */

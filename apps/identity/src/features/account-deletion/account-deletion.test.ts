@@ -4,7 +4,7 @@ import { until } from '@tessera/local-stack';
 import pg from 'pg';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
-import { collide, renewalOf } from '../../testing/locks.ts';
+import { answerAfter, collide, renewalOf } from '../../testing/locks.ts';
 import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';
 import type { Bearer } from '../../testing/population.ts';
 import { type AccountDeletions, startAccountDeletions } from './account-deletion.sweep.ts';
@@ -107,6 +107,14 @@ describe('a request to delete the account', () => {
     const answer = await request();
     expect([answer.status, answer.body.error]).toEqual([403, 'reauthentication_required']);
     expect((await state()).scheduled).toBeNull();
+  });
+
+  test('of a session that ends meanwhile is 401 and schedules nothing', async () => {
+    const { status } = await answerAfter(database(), user.id, request, (tx) =>
+      tx.session.updateMany({ where: { userId: user.id }, data: { endedAt: new Date() } }),
+    );
+    expect(status).toBe(401);
+    expect(await database().accountDeletion.count({ where: { userId: user.id } })).toBe(0);
   });
 
   test('is refused for the last owner of a tenant, which is named', async () => {

@@ -8,6 +8,7 @@ import type { Transaction } from '../../database.ts';
 import type { Origin } from '../../origin/origin.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import type { Caller, UserCaller } from '../../tokens/caller.ts';
+import { requireCredentials } from '../../tokens/origin.ts';
 import { revokeToken } from '../../tokens/revoke.ts';
 import type { Member } from '../members/member.ts';
 import type { MemberContext, MembersService } from '../members/members.service.ts';
@@ -166,7 +167,10 @@ export class ApiKeysService {
     });
   }
 
-  /** Serializes changes to an account's keys. 404 if the account does not exist. */
+  /**
+   * Serializes changes to an account's keys. 404 if the account does not exist; 401 if the caller has been signed out,
+   * or their key revoked, meanwhile.
+   */
   #forAccount<T>(
     caller: Caller,
     { tenantId, userId }: ServiceAccountRef,
@@ -174,9 +178,11 @@ export class ApiKeysService {
   ): Promise<T> {
     requireMembership(caller, tenantId);
     const { members, accounts } = this.#use;
-    return members.reading(caller, tenantId, async (context) =>
-      work(context, await accounts.locked(context.tx, context.members, userId)),
-    );
+    return members.reading(caller, tenantId, async (context) => {
+      const account = await accounts.locked(context.tx, context.members, userId);
+      if (caller.type !== 'client') await requireCredentials(context.tx, caller);
+      return work(context, account);
+    });
   }
 
   #forKey<T>(

@@ -1,6 +1,11 @@
 import type { Tenant } from '../../generated/prisma/client.ts';
 import { startIdentity } from '../../testing/identity.ts';
-import { type ServiceAccounts, serviceAccountsAs } from '../../testing/service-accounts.ts';
+import { answerAfter } from '../../testing/locks.ts';
+import {
+  type ServiceAccounts,
+  serviceAccountsAs,
+  serviceAccountsOf,
+} from '../../testing/service-accounts.ts';
 import { bearerOf, publishedEventsOf, recordOf } from '../../testing/sessions.ts';
 
 const identity = await startIdentity();
@@ -117,5 +122,43 @@ describe('revoking a key', () => {
     await owner.revokeKey(person.id, theirs.id).expect(404);
     await use(foreign.key).expect(200);
     await identity.http.get('/api/me').set(bearer).expect(200);
+  });
+});
+
+describe('a request whose caller is signed out while it waits for another change is 401:', () => {
+  const requests = {
+    'creating a key': (keys: ServiceAccounts) => keys.createKey(account),
+    'rotating a key': (keys: ServiceAccounts, id: string) => keys.rotateKey(account, id),
+    'revoking a key': (keys: ServiceAccounts, id: string) => keys.revokeKey(account, id),
+  };
+
+  test.each(Object.entries(requests))('%s', async (_name, request) => {
+    const { key, token_id } = await owner.key(account);
+    const person = await identity.people.user({ tenant, role: 'owner' });
+    const theirs = serviceAccountsOf(identity, tenant, await identity.people.signIn(person));
+    const { status } = await answerAfter(
+      database,
+      account,
+      () => request(theirs, token_id),
+      (tx) =>
+        tx.session.updateMany({ where: { userId: person.id }, data: { endedAt: new Date() } }),
+    );
+    expect(status).toBe(401);
+    await use(key).expect(200);
+    expect(await database.token.count({ where: { userId: account } })).toBe(1);
+  });
+
+  test('also if it is an API key that is revoked', async () => {
+    const caller = await owner.account('owner');
+    const { key, token_id } = await owner.key(caller);
+    const theirs = serviceAccountsOf(identity, tenant, bearerOf(key));
+    const { status } = await answerAfter(
+      database,
+      account,
+      () => theirs.createKey(account),
+      (tx) => tx.token.update({ where: { id: token_id }, data: { revokedAt: new Date() } }),
+    );
+    expect(status).toBe(401);
+    expect(await database.token.count({ where: { userId: account } })).toBe(0);
   });
 });

@@ -1,11 +1,12 @@
-import { HttpError, unauthenticated } from '@tessera/http-kit';
-import { type Actor, note } from '../../activity/activity.ts';
+import { HttpError } from '@tessera/http-kit';
+import { actorOf, note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { OneTimeToken, User } from '../../generated/prisma/client.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
 import type { SecurityMails } from '../../mail/security-mails.ts';
 import type { Origin } from '../../origin/origin.ts';
 import { enqueue } from '../../outbox/outbox.ts';
+import type { UserCaller } from '../../tokens/caller.ts';
 import {
   findOneTimeToken,
   issueOneTimeToken,
@@ -13,7 +14,7 @@ import {
   spendOneTimeToken,
   voidOneTimeTokens,
 } from '../../tokens/one-time.ts';
-
+import { whileSignedIn } from '../../tokens/origin.ts';
 import { lockAddress, lockUser } from '../../users/users.ts';
 import { setAddress } from './address-change.ts';
 
@@ -67,13 +68,15 @@ export class EmailChangeRepository {
   }
 
   /**
-   * Records a requested change, replacing a pending one, and notifies the user at the current address.
+   * Records a requested change, replacing a pending one, and notifies the user at the current address. As the other
+   * changes of the caller, 401 if they have been signed out meanwhile.
    */
-  request(actor: Actor, email: string): Promise<ConfirmationMail> {
+  request(caller: UserCaller, origin: Origin, email: string): Promise<ConfirmationMail> {
+    const actor = actorOf(caller, origin);
     const { userId } = actor;
     const { database, securityMails } = this.#use;
-    return database.$transaction(async (tx) => {
-      const user = await this.#lockedOwner(tx, userId);
+    return whileSignedIn(database, caller, async (tx) => {
+      const user = await this.#owner(tx, userId);
       const before = await this.#pending(tx, userId);
       const token = await this.#issue(tx, userId, email, before);
       if (before?.email !== email) {
@@ -85,9 +88,10 @@ export class EmailChangeRepository {
   }
 
   /** A new link for the pending change; null if there is none. */
-  renew(userId: string): Promise<ConfirmationMail | null> {
-    return this.#use.database.$transaction(async (tx) => {
-      const { locale } = await this.#lockedOwner(tx, userId);
+  renew(caller: UserCaller): Promise<ConfirmationMail | null> {
+    const { id: userId } = caller;
+    return whileSignedIn(this.#use.database, caller, async (tx) => {
+      const { locale } = await this.#owner(tx, userId);
       const before = await this.#pending(tx, userId);
       if (!before) return null;
       const { email } = before;
@@ -96,10 +100,10 @@ export class EmailChangeRepository {
   }
 
   /** Cancels the pending change; no effect if there is none. */
-  async cancel(actor: Actor): Promise<void> {
+  async cancel(caller: UserCaller, origin: Origin): Promise<void> {
+    const actor = actorOf(caller, origin);
     const { userId } = actor;
-    await this.#use.database.$transaction(async (tx) => {
-      await lockUser(tx, userId);
+    await whileSignedIn(this.#use.database, caller, async (tx) => {
       if (!(await this.#pending(tx, userId))) return;
       await voidOneTimeTokens(tx, 'email_change', { userId });
       await note(tx, actor, 'email_change_canceled');
@@ -210,11 +214,9 @@ export class EmailChangeRepository {
     return tx.user.findFirst({ where: { ...changeable, id: userId } });
   }
 
-  async #lockedOwner(tx: Transaction, userId: string): Promise<User> {
-    await lockUser(tx, userId);
-    const user = await tx.user.findUnique({ where: { id: userId } });
-    // The account was deleted after the token was checked.
-    if (!user) throw unauthenticated();
+  /** 409 for an address that is not confirmed yet, which is changed in another way. */
+  async #owner(tx: Transaction, userId: string): Promise<User> {
+    const user = await tx.user.findUniqueOrThrow({ where: { id: userId } });
     if (user.emailVerifiedAt !== null) return user;
     throw new HttpError(409, 'conflict', 'The email address is not confirmed yet.');
   }

@@ -1,6 +1,5 @@
 import type { BackgroundTasks } from '@tessera/background-work';
 import { type Attempts, HttpError, invalidField } from '@tessera/http-kit';
-import { actorOf } from '../../activity/activity.ts';
 import type { MailQuota } from '../../mail/quota.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
@@ -72,21 +71,21 @@ export class EmailChangeService {
     await reauthentication.requireRecent(caller);
     if (email === caller.email) throw invalidField('email', 'must differ from the current address');
     await requests.take(caller.id);
-    this.#send(await repository.request(actorOf(caller, origin), email));
+    this.#send(await repository.request(caller, origin, email));
   }
 
   /** Resends the confirmation link. 409 if no change is pending, 429 after too many requests. */
   async resend(caller: UserCaller): Promise<void> {
     const { repository, requests } = this.#use;
     await requests.take(caller.id);
-    const confirmation = await repository.renew(caller.id);
+    const confirmation = await repository.renew(caller);
     if (!confirmation) throw new HttpError(409, 'conflict', 'No change of the address is pending.');
     this.#send(confirmation);
   }
 
   /** Cancels the pending change; no effect if there is none. */
   cancel(caller: UserCaller, origin: Origin): Promise<void> {
-    return this.#use.repository.cancel(actorOf(caller, origin));
+    return this.#use.repository.cancel(caller, origin);
   }
 
   /** The change that a confirmation link is for. 422 on `token` if the link is invalid. */

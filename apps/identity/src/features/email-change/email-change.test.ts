@@ -1,5 +1,6 @@
 import type { User } from '../../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { answerAfter } from '../../testing/locks.ts';
 import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';
 import { type Bearer, PASSWORD } from '../../testing/population.ts';
 
@@ -80,6 +81,25 @@ describe('a change of the email address', () => {
     const events = { where: { key: user.id, topic: 'identity.user.updated' } };
     expect(await database().outboxEvent.count(events)).toBe(1);
     expect(await pending()).toBeNull();
+  });
+
+  test.each([
+    ['requested', 'post', ''],
+    ['sent again', 'post', '/resend'],
+    ['canceled', 'delete', ''],
+  ] as const)('is not %s by a session that ends meanwhile: 401', async (_what, method, path) => {
+    await request(after).expect(202);
+    const change = { where: { userId: user.id, purpose: 'email_change' } } as const;
+    const links = await database().oneTimeToken.findMany(change);
+    const start = () =>
+      identity.http[method](`/api/profile/email${path}`)
+        .set(bearer)
+        .send(path || method === 'delete' ? undefined : { email: `third-${before}` });
+    const { status } = await answerAfter(database(), user.id, start, (tx) =>
+      tx.session.updateMany({ where: { userId: user.id }, data: { endedAt: new Date() } }),
+    );
+    expect(status).toBe(401);
+    expect(await database().oneTimeToken.findMany(change)).toEqual(links);
   });
 
   test('is confirmed once, even by concurrent requests', async () => {

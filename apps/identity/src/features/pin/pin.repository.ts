@@ -5,7 +5,7 @@ import type { SecurityMails } from '../../mail/security-mails.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import { UNLOCKED } from '../../security/lockout.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
-import { changeFactor } from '../../tokens/origin.ts';
+import { whileSignedIn } from '../../tokens/origin.ts';
 import { endSessions } from '../../tokens/revoke.ts';
 import { lockUser } from '../../users/users.ts';
 import { requireUnchanged, type VerifiedPassword } from '../sign-in/password-confirmation.ts';
@@ -36,7 +36,7 @@ export class PinRepository {
   set(author: Author, hash: string): Promise<boolean> {
     const { actor } = author;
     const { userId } = actor;
-    return changeFactor(this.#database, author.caller, async (tx) => {
+    return whileSignedIn(this.#database, author.caller, async (tx) => {
       const { count } = await tx.pin.createMany({ data: { userId, hash }, skipDuplicates: true });
       if (count === 0) return false;
       await note(tx, actor, 'pin_set');
@@ -49,7 +49,7 @@ export class PinRepository {
   replace(author: Author, old: string, hash: string): Promise<boolean> {
     const { actor } = author;
     const { userId } = actor;
-    return changeFactor(this.#database, author.caller, async (tx) => {
+    return whileSignedIn(this.#database, author.caller, async (tx) => {
       const { count } = await tx.pin.updateMany({
         where: { userId, hash: old },
         data: { hash, createdAt: new Date(), ...UNLOCKED },
@@ -86,7 +86,7 @@ export class PinRepository {
   remove(author: Author, verified: VerifiedPassword): Promise<boolean> {
     const { actor } = author;
     const { userId } = actor;
-    return changeFactor(this.#database, author.caller, async (tx) => {
+    return whileSignedIn(this.#database, author.caller, async (tx) => {
       await requireUnchanged(tx, verified);
       const { count } = await tx.pin.deleteMany({ where: { userId } });
       if (count === 0) return false;

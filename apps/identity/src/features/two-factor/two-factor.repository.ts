@@ -4,7 +4,7 @@ import type { TwoFactor } from '../../generated/prisma/client.ts';
 import { UNLOCKED } from '../../security/lockout.ts';
 import { digest } from '../../security/secrets.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
-import { changeFactor } from '../../tokens/origin.ts';
+import { whileSignedIn } from '../../tokens/origin.ts';
 import { lockUser } from '../../users/users.ts';
 import { normalizedCode } from './codes.ts';
 
@@ -34,9 +34,9 @@ export class TwoFactorRepository {
     });
   }
 
-  /** As `change`, by a caller who is signed in; see `changeFactor`. */
+  /** As `change`, by a caller who is signed in; see `whileSignedIn`. */
   changeAs<T>(caller: UserCaller, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return changeFactor(this.#database, caller, work);
+    return whileSignedIn(this.#database, caller, work);
   }
 
   /** Stores a new unconfirmed secret, replacing a previous unconfirmed one. */
