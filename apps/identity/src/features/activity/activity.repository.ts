@@ -34,7 +34,10 @@ export interface ActivityPage extends ActivityFilter {
   readonly order: ActivityOrder;
 }
 
-/** An entry with its user's email address; for a deleted user, only the id remains. */
+/**
+ * An entry with its user's email address. For a deleted user, and in a tenant's log for one who has left the tenant, only
+ * the id remains.
+ */
 export interface Entry {
   readonly id: string;
   readonly created_at: Date;
@@ -96,11 +99,13 @@ const expressionOf = (column: keyof Entry): string =>
 
 /**
  * SQL conditions under which a column is hidden from a tenant. A tenant may know on whose behalf an
- * administrator acted.
+ * administrator acted. The address is that of today, which does not concern tenants that the user has left (decision
+ * I20).
  */
 const hidden: Readonly<Partial<Record<keyof Entry, string>>> = {
   user_id: 'e.by_operator AND e.impersonator_id IS NULL',
-  user_email: 'e.by_operator AND e.impersonator_id IS NULL',
+  user_email: `e.by_operator AND e.impersonator_id IS NULL OR NOT EXISTS (
+    SELECT 1 FROM identity.memberships m WHERE m.tenant_id = e.tenant_id AND m.user_id = e.user_id)`,
   impersonator_id: 'true',
   ip_address: 'e.by_operator',
   user_agent: 'e.by_operator',

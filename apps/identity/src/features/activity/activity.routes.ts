@@ -35,7 +35,10 @@ const LoggedActivity = named(
       nullable(uuid()),
       'The user who acted, or on whose behalf an administrator acted. Null in a tenant’s log if an operator of the platform acted',
     ),
-    user_email: nullable(text(254)),
+    user_email: described(
+      nullable(text(254)),
+      'The present address of the user. Null in a tenant’s log if the user is no longer a member of the tenant',
+    ),
     tenant_id: described(nullable(uuid()), 'The tenant in which it happened'),
     impersonator_id: described(
       nullable(uuid()),

@@ -215,6 +215,33 @@ describe('the activity of a tenant', () => {
     await ofTenant({ impersonator_id: chief.id }, manager).expect(422);
   });
 
+  test('shows the addresses of members, but not of people who have left', async () => {
+    const manager = await identity.people.caller(tenant, 'identity.activity.*');
+    await database().activityEntry.deleteMany();
+    await entries({ action: 'here' });
+    const addresses = async () => {
+      const file = await get(
+        `/api/tenants/${tenant.id}/activity/export`,
+        { format: 'json' },
+        manager,
+      );
+      const listed = await ofTenant({}, manager).expect(200);
+      return [listed, file].map(({ body }) => [body.data[0].user_id, body.data[0].user_email]);
+    };
+    expect(await addresses()).toEqual([
+      [ann.id, ann.email],
+      [ann.id, ann.email],
+    ]);
+    const elsewhere = await identity.people.tenant();
+    await identity.people.join(ann, elsewhere, await identity.people.role(elsewhere));
+    await database().membership.deleteMany({ where: { userId: ann.id, tenantId: tenant.id } });
+    expect(await addresses()).toEqual([
+      [ann.id, null],
+      [ann.id, null],
+    ]);
+    expect((await all()).body.data[0].user_email).toBe(ann.email);
+  });
+
   test('still hides operators who are no longer administrators', async () => {
     const manager = await identity.people.caller(tenant, 'identity.activity.list');
     const former = await identity.people.user({ data: { isSystemAdmin: true } });
