@@ -188,6 +188,21 @@ describe('a call to deployment automation', () => {
     expect(second?.key).toBe(first?.key);
   });
 
+  test('is executed again if the configuration is sent a second time, but not if the response was lost', async () => {
+    const tenant = await make('active');
+    const send = () => world.ask('post', `/api/tenants/${tenant.id}/sync-config`);
+    await send().expect(200);
+    world.automation.break('configureDeployment', 'lost');
+    await send().expect(502);
+    world.automation.restore();
+    await send().expect(200);
+    const [first, lost, repeated] = world.automation
+      .callsOf('configureDeployment')
+      .map(({ key }) => key);
+    expect(lost).not.toBe(first);
+    expect(repeated).toBe(lost);
+  });
+
   test('for another state of the tenant has another key', async () => {
     const tenant = await make('active');
     for (const name of ['suspend', 'activate', 'suspend'] as const) await move(tenant, name);

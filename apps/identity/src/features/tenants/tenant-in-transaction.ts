@@ -53,12 +53,16 @@ export class TenantInTransaction {
     return this.#recordStatusChange(status);
   }
 
-  /** Changes other fields and records the activity. */
+  /**
+   * Changes other fields and records the activity. The time of the change is a part of the idempotency keys of
+   * deployment automation and therefore set even if no field is given, for which Prisma would write nothing: the next
+   * call is then another one.
+   */
   async change(
     data: Pick<Prisma.TenantUpdateInput, 'versions' | 'pullRequestUrl' | 'scaling'>,
     activity: ActivityRecord,
   ): Promise<Tenant> {
-    await this.#update(data);
+    await this.#update({ updatedAt: new Date(), ...data });
     await this.#note(activity);
     return this.#reread();
   }
