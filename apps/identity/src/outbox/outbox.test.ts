@@ -69,6 +69,22 @@ describe('the order of ids', () => {
 });
 
 describe('an event', () => {
+  test('that is not written together with the others of its transaction rolls back its change', async () => {
+    const tell = (...keys: string[]): Promise<void> =>
+      outbox.database.$transaction(async (tx) => {
+        for (const tenant_id of keys) {
+          const data = { tenant_id, status: 'active' } as const;
+          await enqueue(tx, { type: 'identity.tenant.status_changed', data });
+        }
+      });
+    const [acme = '', globex = ''] = outbox.tenantIds;
+    await expect(tell(acme, globex)).rejects.toThrow('in one call');
+    expect(await stored()).toEqual([]);
+    await tell(acme);
+    await tell(globex);
+    expect(await stored()).toHaveLength(2);
+  });
+
   test('that is invalid for its kind rolls back its change', async () => {
     const [acme = ''] = outbox.tenantIds;
     const failing = outbox.database.$transaction(async (tx) => {

@@ -38,15 +38,19 @@ const serializeByKey = async (tx: Transaction, keys: readonly string[]): Promise
     ) AS buckets`;
 };
 
+const written = new WeakSet<Transaction>();
+
 /**
  * Writes events that are published when the transaction commits. Call it once per transaction, as its last
- * statement, so that the locks on their keys are held only briefly. Throws a TypeError if the data does not
- * match the type.
+ * statement, so that the locks on their keys are held only briefly. Throws an Error if it is called twice, which
+ * would take the locks of two calls in no fixed order, and a TypeError if the data does not match the type.
  */
 export const enqueue = async (
   tx: Transaction,
   ...newEvents: readonly NewEvent[]
 ): Promise<void> => {
+  if (written.has(tx)) throw new Error('A transaction must write its events in one call.');
+  written.add(tx);
   const events = newEvents.map(({ type, data }) =>
     identityEvent(type, data, { id: uuidv7(), time: new Date() }),
   );

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../database.ts';
 import type { User } from '../../generated/prisma/client.ts';
-import { enqueue } from '../../outbox/outbox.ts';
+import type { NewEvent } from '../../outbox/outbox.ts';
 import { issueOneTimeToken } from '../../tokens/one-time.ts';
 import { revokeUserTokens } from '../../tokens/revoke.ts';
 import type { DevicesService } from '../devices/devices.service.ts';
@@ -9,6 +9,14 @@ interface Dependencies {
   readonly devices: Pick<DevicesService, 'endTrust'>;
   /** Lifetime of the password reset link in seconds. */
   readonly resetLifetime: number;
+}
+
+/** How a recovered account goes on. */
+export interface Recovery {
+  /** The token of a password reset; without it, nobody can sign in. */
+  readonly resetToken: string;
+  /** For `enqueue` in the same transaction. */
+  readonly revocation: NewEvent;
 }
 
 /** Restores an account to the owner of its old email address after an unwanted change. */
@@ -21,10 +29,9 @@ export class AccountRecovery {
 
   /**
    * Ends all sessions, trust in devices and the password, and removes second factors, a PIN and an account
-   * deletion set up since the change of the address was requested. Returns a password reset token; without it,
-   * nobody can sign in.
+   * deletion set up since the change of the address was requested.
    */
-  async recover(tx: Transaction, user: User, email: string, since: Date): Promise<string> {
+  async recover(tx: Transaction, user: User, email: string, since: Date): Promise<Recovery> {
     const { id: userId, passwordHash: hash } = user;
     const revocation = await revokeUserTokens(tx, { userId }, 'address_restored');
     await this.#use.devices.endTrust(tx, userId);
@@ -36,8 +43,8 @@ export class AccountRecovery {
     if (count > 0) await tx.recoveryCode.deleteMany({ where: { userId } });
     await tx.pin.deleteMany({ where: { userId, createdAt: { gte: since } } });
     await tx.accountDeletion.deleteMany({ where: { userId, requestedAt: { gte: since } } });
-    await enqueue(tx, revocation);
-    const lifetime = this.#use.resetLifetime;
-    return issueOneTimeToken(tx, { purpose: 'password_reset', userId, email, lifetime });
+    const reset = { purpose: 'password_reset', lifetime: this.#use.resetLifetime } as const;
+    const resetToken = await issueOneTimeToken(tx, { ...reset, userId, email });
+    return { resetToken, revocation };
   }
 }

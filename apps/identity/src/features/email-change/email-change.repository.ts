@@ -16,6 +16,7 @@ import {
 } from '../../tokens/one-time.ts';
 import { whileSignedIn } from '../../tokens/origin.ts';
 import { lockAddress, lockUser } from '../../users/users.ts';
+import type { Recovery } from './account-recovery.ts';
 import { setAddress } from './address-change.ts';
 
 /** A change that is not confirmed yet. */
@@ -176,14 +177,15 @@ export class EmailChangeRepository {
   }
 
   /**
-   * Restores the address the link was sent to and revokes undo links to later addresses. `work` runs in the
-   * same transaction. Undefined if the link has been used or revoked meanwhile.
+   * Restores the address the link was sent to and revokes undo links to later addresses. `recover` runs in the
+   * same transaction. Returns the token of a password reset; undefined if the link has been used or revoked
+   * meanwhile.
    */
-  undo<T>(
+  undo(
     { token, email, user: { id: userId } }: MailedLink,
     origin: Origin,
-    work: (tx: Transaction, user: User) => Promise<T>,
-  ): Promise<T | undefined> {
+    recover: (tx: Transaction, user: User) => Promise<Recovery>,
+  ): Promise<string | undefined> {
     const { database, securityMails } = this.#use;
     return database.$transaction(async (tx) => {
       const user = await this.#lockForChange(tx, userId, email);
@@ -198,12 +200,12 @@ export class EmailChangeRepository {
         data: { usedAt: new Date() },
       });
       const events = await setAddress(tx, user, email);
-      const result = await work(tx, user);
+      const { resetToken, revocation } = await recover(tx, user);
       const { tenantId } = user;
       await note(tx, { userId, tenantId, ...origin }, 'email_restored');
       await securityMails.notifyAddressRestored(tx, user, { from: user.email, to: email });
-      await enqueue(tx, ...events);
-      return result;
+      await enqueue(tx, revocation, ...events);
+      return resetToken;
     });
   }
 
