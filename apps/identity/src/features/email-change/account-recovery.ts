@@ -28,8 +28,8 @@ export class AccountRecovery {
   }
 
   /**
-   * Ends all sessions, trust in devices and the password, and removes second factors, a PIN and an account
-   * deletion set up since the change of the address was requested.
+   * Ends all sessions, trust in devices and the password, and removes second factors, recovery codes, a PIN
+   * and an account deletion set up since the change of the address was requested.
    */
   async recover(tx: Transaction, user: User, email: string, since: Date): Promise<Recovery> {
     const { id: userId, passwordHash: hash } = user;
@@ -40,7 +40,9 @@ export class AccountRecovery {
     const { count } = await tx.twoFactor.deleteMany({
       where: { userId, confirmedAt: { gte: since } },
     });
-    if (count > 0) await tx.recoveryCode.deleteMany({ where: { userId } });
+    // Codes stand in for the second factor that they belong to; newer ones are known to whoever replaced the owner's.
+    const codes = count > 0 ? { userId } : { userId, createdAt: { gte: since } };
+    await tx.recoveryCode.deleteMany({ where: codes });
     await tx.pin.deleteMany({ where: { userId, createdAt: { gte: since } } });
     await tx.accountDeletion.deleteMany({ where: { userId, requestedAt: { gte: since } } });
     const reset = { purpose: 'password_reset', lifetime: this.#use.resetLifetime } as const;

@@ -118,7 +118,7 @@ export const emailChangeRoutes = (changes: EmailChangeService): RouteTable => ({
     limit: 'public',
     summary: 'Undo a change of the email address',
     description:
-      'Takes the token of the mail sent to the old address. Restores that address, ends all sessions, trust in devices and the password, and removes a second factor or PIN set up since the change. The response contains a token for `POST /api/auth/password/reset`.',
+      'Takes the token of the mail sent to the old address. Restores that address, ends all sessions, trust in devices and the password, and removes a second factor, recovery codes and a PIN set up since the change was requested. The response contains a token for `POST /api/auth/password/reset`.',
     body: named('UndoEmailChange', shape({ token })),
     responses: { 200: success(RestoredAddress) },
     problems: linkProblems,

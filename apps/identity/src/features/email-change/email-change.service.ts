@@ -114,7 +114,7 @@ export class EmailChangeService {
 
   /**
    * Restores the address the link was sent to, whatever has happened to the account since: ends all sessions,
-   * voids the password, and removes second factors set up since the change was requested. Undo links of later
+   * voids the password, and removes factors and recovery codes set up since the change was requested. Undo links of later
    * addresses stop working. 422 on `token` if the link is invalid, 409 `address_taken` if another user has
    * confirmed the address.
    */

@@ -385,6 +385,34 @@ describe('undoing a change of the address', () => {
     expect(data.requires_2fa).toBe(true);
   });
 
+  test('removes recovery codes that were replaced since, but keeps the second factor', async () => {
+    await identity.people.enableTwoFactor(user, bearer);
+    const token = await change(before, after);
+    await identity.http
+      .post('/api/auth/2fa/recovery-codes')
+      .set(bearer)
+      .send({ password: PASSWORD })
+      .expect(200);
+    await undo(token).expect(200);
+    const where = { userId: user.id };
+    expect(await database().recoveryCode.count({ where })).toBe(0);
+    expect(await database().twoFactor.count({ where })).toBe(1);
+  });
+
+  test.each(['before', 'before their time was recorded'])(
+    'keeps recovery codes that were created %s',
+    async (when) => {
+      await identity.people.enableTwoFactor(user, bearer);
+      const where = { userId: user.id };
+      const own = await database().recoveryCode.findMany({ where });
+      if (when !== 'before') {
+        await database().recoveryCode.updateMany({ where, data: { createdAt: null } });
+      }
+      await undo(await change(before, after)).expect(200);
+      expect(await database().recoveryCode.count({ where })).toBe(own.length);
+    },
+  );
+
   test('removes a second factor set up while the change waited, also if its link was sent again', async () => {
     await request(after).expect(202);
     await mailbox.next('email_change', after);
