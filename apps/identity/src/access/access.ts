@@ -13,6 +13,7 @@ import { covers, decide } from '@tessera/scope-matcher';
 import type { Request } from 'express';
 import type { Caller, CallerTenant, Restriction, UserCaller } from '../tokens/caller.ts';
 import { opensApi } from '../tokens/scopes.ts';
+import { requireActive } from './tenants.ts';
 
 const isWithinScopes = ({ scopes }: Caller, permission: string): boolean =>
   scopes === undefined || scopes.some((scope) => covers(scope, permission));
@@ -34,11 +35,11 @@ export const can = (caller: Caller, permission: IdentityPermission): boolean =>
 export const tenantForbidden = (): HttpError =>
   new HttpError(403, 'tenant_forbidden', 'You do not belong to this tenant.');
 
-/** The caller's tenant; 403 without one, or if it is suspended. */
+/** The caller's tenant; 403 without one, or if it is not active. */
 export const activeTenant = (caller: Caller): CallerTenant => {
   if (caller.type === 'client' || caller.tenant === null) throw tenantForbidden();
-  if (caller.tenant.isActive) return caller.tenant;
-  throw new HttpError(403, 'tenant_suspended', 'The tenant is suspended.');
+  requireActive(caller.tenant);
+  return caller.tenant;
 };
 
 /** The caller as a user; 403 for clients, which have no account. */

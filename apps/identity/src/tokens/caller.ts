@@ -6,7 +6,8 @@ export interface CallerTenant {
   readonly slug: string;
   readonly name: string;
   readonly plan: string;
-  readonly isActive: boolean;
+  /** It can be used only while it is `active`. */
+  readonly status: string;
 }
 
 /**

@@ -56,7 +56,7 @@ const callersOf = (credentials: string): string => `
     u.locale, u.timezone, u.is_service_account, u.force_password_change,
     u.is_service_account OR u.email_verified_at IS NOT NULL AS is_confirmed, s.pin_pending, v.version,
     (SELECT json_agg(json_build_object('id', n.id, 'slug', n.slug, 'name', n.name, 'plan', n.plan,
-        'isActive', n.status = 'active') ORDER BY n.slug)
+        'status', n.status) ORDER BY n.slug)
       FROM identity.memberships own JOIN identity.tenants n ON n.id = own.tenant_id
       WHERE own.user_id = u.id) AS tenants,
     ${EFFECTIVE_POLICIES} AS policies

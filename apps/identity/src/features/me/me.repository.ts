@@ -33,11 +33,6 @@ export class MeRepository {
       include: { policyVersion: true },
     });
     if (!tenant) return null;
-    const { status, policyVersion } = tenant;
-    return {
-      ...tenant,
-      isActive: status === 'active',
-      policiesVersion: Number(policyVersion?.version ?? 0),
-    };
+    return { ...tenant, policiesVersion: Number(tenant.policyVersion?.version ?? 0) };
   }
 }

@@ -1,12 +1,12 @@
 import type { PrincipalPayload } from '@tessera/contracts';
 import type { Caller, CallerTenant, ClientCaller, UserCaller } from '../../tokens/caller.ts';
 
-const presentTenant = ({ id, slug, name, plan, isActive }: CallerTenant) => ({
+const presentTenant = ({ id, slug, name, plan, status }: CallerTenant) => ({
   id,
   slug,
   name,
   plan,
-  is_active: isActive,
+  is_active: status === 'active',
 });
 
 const presentUser = (caller: UserCaller): PrincipalPayload => ({

@@ -124,6 +124,11 @@ export class InvitationsRepository {
     return tenant && { ...found, roleId: found.roleId, tenant };
   }
 
+  /** The tenant as it is now. */
+  tenant(tx: Transaction, id: string): Promise<Tenant> {
+    return tx.tenant.findUniqueOrThrow({ where: { id } });
+  }
+
   /** The account with the address; null if there is none. */
   async invited(email: string): Promise<Invited | null> {
     const user = await findPerson(this.#database, email);

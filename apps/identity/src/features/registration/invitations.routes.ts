@@ -35,7 +35,7 @@ export const invitationRoutes = ({ invitations, authenticate }: Dependencies): R
     responses: { 200: success(Accepted) },
     problems: {
       401: 'The address has an account; a bearer token of that account is required',
-      403: 'The tenant is suspended, or the invitation is for another account',
+      403: 'The tenant is not active, or the invitation is for another account',
       409: 'The account was created at the same time',
     },
     async handler({ body, req, reply }) {

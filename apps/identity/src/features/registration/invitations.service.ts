@@ -1,6 +1,7 @@
 import type { BackgroundTasks } from '@tessera/background-work';
 import type { FieldErrors } from '@tessera/fields';
 import { type Attempts, HttpError, unauthenticated, validationFailed } from '@tessera/http-kit';
+import { requireActive } from '../../access/tenants.ts';
 import { actorOf } from '../../activity/activity.ts';
 import type { Transaction } from '../../database.ts';
 import type { Tenant } from '../../generated/prisma/client.ts';
@@ -126,7 +127,7 @@ export class InvitationsService {
   /**
    * Accepts an invitation; returns the tenant. Users with an account must be signed in to it: 401 without a
    * token, 403 with another account. Others, including those with an unconfirmed account that somebody else may
-   * have created, choose a password; 422 names missing fields.
+   * have created, choose a password; 422 names missing fields. 403 while the tenant is not active.
    */
   async accept(
     token: string,
@@ -139,15 +140,15 @@ export class InvitationsService {
     const invited = await repository.invited(invitation.email);
     if (invited?.isActive === false) throw invalidInvitation();
     if (invited?.isVerified) requireOwnInvitation(invited, caller);
-    const join = await this.#joining(invitation, invited, given, { origin, locale });
     const { tenant, roleId, inviterId } = invitation;
-    if (tenant.status !== 'active') {
-      throw new HttpError(403, 'tenant_suspended', 'The tenant is suspended.');
-    }
+    requireActive(tenant);
+    const join = await this.#joining(invitation, invited, given, { origin, locale });
     const into = { tenantId: tenant.id, roleId, inviterId };
     try {
       await members.admit(into, async (tx) => {
         await lockAddress(tx, invitation.email);
+        // It may have been suspended while the password was hashed.
+        requireActive(await repository.tenant(tx, tenant.id));
         if (!(await repository.spend(tx, invitation))) throw invalidInvitation();
         const joining = await join(tx);
         await repository.noteJoined(tx, { ...joining, tenantId: tenant.id, ...origin });

@@ -379,15 +379,38 @@ describe('accepting it', () => {
     await accept(await tokenFor(unchanged.email), person).expect(200);
   });
 
-  test('cannot be accepted while the tenant is suspended', async () => {
-    const token = await invited(address());
+  test.each([
+    ['suspended', 'The tenant is suspended.'],
+    ['provisioning', 'The tenant is still being set up. Try again later.'],
+    ['failed', 'The tenant could not be set up yet. Try again later.'],
+    ['deleting', 'The tenant is being deleted.'],
+  ])(
+    'cannot be accepted while the tenant is %s, which the message says',
+    async (status, message) => {
+      const token = await invited(address());
+      const { database } = identity.context;
+      const set = (status: string) =>
+        database.tenant.update({ where: { id: tenant.id }, data: { status } });
+      await set(status);
+      // Before anything that was given is checked.
+      for (const given of [person, {}]) {
+        const { body } = await accept(token, given).expect(403);
+        expect(body).toMatchObject({ error: 'tenant_suspended', message });
+      }
+      await set('active');
+      await accept(token, person).expect(200);
+    },
+  );
+
+  test('is not accepted if the tenant is suspended meanwhile', async () => {
+    const email = address();
+    const token = await invited(email);
     const { database } = identity.context;
-    const set = (status: string) =>
-      database.tenant.update({ where: { id: tenant.id }, data: { status } });
-    await set('suspended');
-    const answer = await accept(token, person).expect(403);
-    expect(answer.body.error).toBe('tenant_suspended');
-    await set('active');
-    await accept(token, person).expect(200);
+    const { status, body } = await collide(database, () => accept(token, person), {
+      hold: (tx) => lockAddress(tx, email),
+      change: (tx) => tx.tenant.update({ where: { id: tenant.id }, data: { status: 'suspended' } }),
+    });
+    expect([status, body.error]).toEqual([403, 'tenant_suspended']);
+    expect(await database.user.count({ where: { email } })).toBe(0);
   });
 });

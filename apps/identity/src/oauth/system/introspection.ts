@@ -9,7 +9,7 @@ export type InspectToken = (
 
 /** Callers with a pending step (2FA, PIN, password), and service accounts of a suspended tenant. */
 const isRestricted = ({ type, restriction, tenant }: UserCaller): boolean =>
-  restriction !== null || (type === 'service_account' && !tenant?.isActive);
+  restriction !== null || (type === 'service_account' && tenant?.status !== 'active');
 
 /** The introspection of a user's token (RFC 7662 section 2.2, members of RFC 9068). */
 export const introspectUserToken = async (
