@@ -80,7 +80,12 @@ export {
   type UnknownPattern,
   unknownPatterns,
 } from './permissions/registry.ts';
-export { type BuiltInRole, type BuiltInRoleName, builtInRoles } from './permissions/roles.ts';
+export {
+  type BuiltInRole,
+  type BuiltInRoleName,
+  builtInRoles,
+  builtInRolesRevision,
+} from './permissions/roles.ts';
 export {
   accountChange,
   type Channel,

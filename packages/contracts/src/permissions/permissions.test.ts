@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { covers, decide, grantsBeyond, parsePattern } from '@tessera/scope-matcher';
 import {
   type BuiltInRoleName,
   builtInRoles,
+  builtInRolesRevision,
   type CrmPermission,
   checkPermissionPattern,
   crmPermission,
@@ -98,6 +100,14 @@ describe('the built-in roles', () => {
       const check = checkPermissionPattern(action);
       expect([action, check.known && check.covers > 0]).toEqual([action, true]);
     }
+  });
+
+  test('have a revision that was raised when they changed', () => {
+    // Of each revision, the latest last. Never change an entry that has been released: add one.
+    const digests = ['62ca60a030b0af30'];
+    const text = JSON.stringify(builtInRoles);
+    const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
+    expect([builtInRolesRevision, digest]).toEqual([digests.length, digests.at(-1)]);
   });
 
   test('none has a deny', () => {

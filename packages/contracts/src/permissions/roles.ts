@@ -114,6 +114,12 @@ const administration = [
 ];
 
 /**
+ * The revision of `builtInRoles`. Raise it with each change: a process of an earlier release that starts later, such as a
+ * replica during an update or an administration program, then leaves the stored roles as they are.
+ */
+export const builtInRolesRevision = 1;
+
+/**
  * The roles that every tenant has. Each includes the next one, so that members can grant the roles below their own.
  * None has a deny, so that an additional policy can always extend it.
  */

@@ -62,6 +62,7 @@ export const exportedTables: Readonly<Record<string, ExportedTable>> = {
   roles: {
     where: 'row.tenant_id = $1',
     columns: ['id', 'tenant_id', 'name', 'description', 'created_at'],
+    leftOut: { revision: 'Only built-in roles have one.' },
   },
   role_policies: {
     where: 'row.role_id IN (SELECT id FROM identity.roles WHERE tenant_id = $1)',

@@ -1,4 +1,4 @@
-import { builtInRoles } from '@tessera/contracts';
+import { builtInRoles, builtInRolesRevision } from '@tessera/contracts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { ensureBuiltInRoles } from './built-in-roles.ts';
 
@@ -52,6 +52,21 @@ describe('the built-in roles', () => {
     expect(news.map(({ payload }) => JSON.parse(JSON.stringify(payload)).data)).toEqual([
       { tenant_id: concerned.id, version: 2, user_ids: null },
     ]);
+  });
+
+  test('of a later release are left unchanged by a process of an earlier one', async () => {
+    const { viewer } = builtInRoles;
+    const fewer = { ...builtInRoles, viewer: { ...viewer, policies: viewer.policies.slice(1) } };
+    const later = builtInRolesRevision + 1;
+    await ensureBuiltInRoles(database(), { roles: builtInRoles, revision: later });
+    await ensureBuiltInRoles(database(), { roles: fewer, revision: builtInRolesRevision });
+    expect(await stored()).toEqual(expected);
+
+    await ensureBuiltInRoles(database(), { roles: fewer, revision: later + 1 });
+    const { viewer: left } = await stored();
+    expect(left).toHaveLength(viewer.policies.length - 1);
+    await ensureBuiltInRoles(database());
+    expect((await stored()).viewer).toEqual(left);
   });
 
   test('that are up to date cause no write', async () => {

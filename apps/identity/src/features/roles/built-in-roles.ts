@@ -1,4 +1,4 @@
-import { type BuiltInRole, builtInRoles } from '@tessera/contracts';
+import { type BuiltInRole, builtInRoles, builtInRolesRevision } from '@tessera/contracts';
 import { advisoryLocks, type Database, type Transaction } from '../../database.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 
@@ -11,16 +11,27 @@ const isSame = (
   return stored.description === description && text(stored.policies) === text(policies);
 };
 
-/** Writes the built-in roles of this release; returns the ids of the changed ones. */
-const writeRoles = async (tx: Transaction): Promise<string[]> => {
+/** The built-in roles as a release defines them. */
+interface Definitions {
+  readonly roles: Readonly<Record<string, BuiltInRole>>;
+  readonly revision: number;
+}
+
+const present: Definitions = { roles: builtInRoles, revision: builtInRolesRevision };
+
+/** Writes built-in roles, unless a later revision is stored; returns the ids of the changed ones. */
+const writeRoles = async (tx: Transaction, { roles, revision }: Definitions): Promise<string[]> => {
   const stored = await tx.role.findMany({ where: { tenantId: null }, include: { policies: true } });
   const changed: string[] = [];
-  for (const role of Object.values(builtInRoles)) {
+  for (const role of Object.values(roles)) {
     const { name, description, policies } = role;
     const known = stored.find((of) => of.name === name);
-    if (known && isSame(known, role)) continue;
+    if (known && (known.revision ?? 0) > revision) continue;
+    const isUnchanged = known !== undefined && isSame(known, role);
+    if (isUnchanged && known.revision === revision) continue;
     const { id } = known ?? (await tx.role.create({ data: { name, tenantId: null } }));
-    await tx.role.update({ where: { id }, data: { description } });
+    await tx.role.update({ where: { id }, data: { description, revision } });
+    if (isUnchanged) continue;
     await tx.rolePolicy.deleteMany({ where: { roleId: id } });
     await tx.rolePolicy.createMany({ data: policies.map((policy) => ({ roleId: id, ...policy })) });
     changed.push(id);
@@ -44,13 +55,16 @@ const publishPolicyUpdates = async (tx: Transaction, roleIds: readonly string[])
 
 /**
  * Writes the built-in roles of this release and publishes changes of members' permissions. An advisory lock
- * serializes replicas; nothing is written if the roles are up to date.
+ * serializes replicas; nothing is written if the roles are up to date or those of a later release.
  */
-export const ensureBuiltInRoles = (database: Database): Promise<void> =>
+export const ensureBuiltInRoles = (
+  database: Database,
+  definitions: Definitions = present,
+): Promise<void> =>
   database.$transaction(
     async (tx) => {
       await tx.$executeRaw`SELECT pg_advisory_xact_lock(${advisoryLocks.builtInRoles}::int, 0)`;
-      const changed = await writeRoles(tx);
+      const changed = await writeRoles(tx, definitions);
       if (changed.length > 0) await publishPolicyUpdates(tx, changed);
     },
     { maxWait: 60_000, timeout: 60_000 },
