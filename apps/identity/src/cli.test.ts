@@ -406,6 +406,14 @@ describe('identity-admin', () => {
     });
   });
 
+  test('lets only a failed migration of this release run again', async () => {
+    const { code, error } = await admin(['migrate', '--retry', '20250101000000_other']);
+    expect({ code, error }).toEqual({
+      code: 1,
+      error: 'This release has no migration 20250101000000_other.\n',
+    });
+  });
+
   test('helps, with examples', async () => {
     const { code, out } = await adminProcess(['--help']);
     const commands = [...out.matchAll(/^ {2}([a-z][a-z-]*) /gm)].map(([, name]) => name);

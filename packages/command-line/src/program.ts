@@ -1,8 +1,14 @@
 import { Command } from 'commander';
 import { readable } from './readable.ts';
 
-/** Opens a session, does the work in it, and returns the result. */
-export type InSession<Session> = <T>(work: (session: Session) => Promise<T>) => Promise<T>;
+/**
+ * Opens a session, does the work in it, and returns the result. A session migrates the database first; `retry` names a
+ * migration that failed and that runs again.
+ */
+export type InSession<Session> = <T>(
+  work: (session: Session) => Promise<T>,
+  retry?: string,
+) => Promise<T>;
 
 export interface CommandLineOptions<Session> {
   /** The name of the executable, such as `identity-admin`. */
@@ -17,7 +23,7 @@ export interface CommandLineOptions<Session> {
 export interface CommandLine<Session> {
   readonly program: Command;
   /** Runs the work of a command and prints its result: as text, or as JSON with `--json`. */
-  run(work: (session: Session) => Promise<object>): Promise<void>;
+  run(work: (session: Session) => Promise<object>, retry?: string): Promise<void>;
 }
 
 /** Whether the program was started with `--json`. */
@@ -46,8 +52,8 @@ export const createCommandLine = <Session>({
     .exitOverride();
   return {
     program,
-    async run(work) {
-      const result = await inSession(work);
+    async run(work, retry) {
+      const result = await inSession(work, retry);
       print(isJson(program) ? JSON.stringify(result) : readable(result));
     },
   };

@@ -7,9 +7,9 @@ export {
   violatedConstraint,
 } from './errors.ts';
 export { jsonRows } from './json-rows.ts';
+export { MigrationError } from './migration-failures.ts';
 export {
   type MigrationDirectory,
-  MigrationError,
   type MigrationLog,
   type MigrationResult,
   migrate,

@@ -4,7 +4,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freshDatabase, until } from '@tessera/local-stack';
 import pg from 'pg';
-import { MigrationError, migrate, migrationsApplied } from './migrations.ts';
+import { MigrationError } from './migration-failures.ts';
+import { migrate, migrationsApplied } from './migrations.ts';
 
 const fixture = new URL('../fixture/prisma/migrations', import.meta.url);
 const all = ['20260101000000_library', '20260102000000_rules'];
@@ -130,12 +131,12 @@ describe('A migration that fails', () => {
     const failure = await migrate(url, directory).catch((error) => error);
     expect(failure).toBeInstanceOf(MigrationError);
     expect(failure.message).toMatch(
-      /20260103000000_broken failed: .*no_such_function.*--rolled-back/,
+      /20260103000000_broken failed: .*no_such_function.*migrate --retry 20260103000000_broken/,
     );
 
     const later = migrate(url, directory);
     await expect(later).rejects.toThrow(MigrationError);
-    await expect(later).rejects.toThrow(/broken failed on 20.*no_such_function.*--rolled-back/);
+    await expect(later).rejects.toThrow(/broken failed on 20.*no_such_function.*--retry/);
     const tables = await pool.query(
       "SELECT to_regclass('half') AS half, to_regclass('after') AS after",
     );
@@ -143,14 +144,44 @@ describe('A migration that fails', () => {
     expect(await migrationsApplied(pool, directory)()).toBe(false);
   });
 
-  test('is applied by the next start after it was fixed and resolved', async () => {
+  test('runs again with `retry` after it was fixed', async () => {
     await add(name, 'SELECT no_such_function()');
     await expect(migrate(url, directory)).rejects.toThrow(MigrationError);
+    await expect(migrate(url, directory, undefined, name)).rejects.toThrow(/broken failed: /);
     await add(name, 'CREATE TABLE repaired ()');
-    await pool.query(
-      'UPDATE _prisma_migrations SET rolled_back_at = now() WHERE finished_at IS NULL',
+    await expect(migrate(url, directory)).rejects.toThrow(/broken failed on 20/);
+    expect(await migrate(url, directory, undefined, name)).toEqual({
+      applied: [name],
+      unknown: [],
+    });
+    expect(await migrate(url, directory)).toEqual({ applied: [], unknown: [] });
+  });
+
+  test('is the only one that `retry` takes', async () => {
+    await migrate(url, directory);
+    const [applied = ''] = all;
+    await expect(migrate(url, directory, undefined, applied)).rejects.toThrow(
+      `Migration ${applied} has not failed.`,
     );
-    expect(await migrate(url, directory)).toEqual({ applied: [name], unknown: [] });
+    await expect(migrate(url, directory, undefined, name)).rejects.toThrow(
+      `This release has no migration ${name}.`,
+    );
+    expect(await migrationsApplied(pool, directory)()).toBe(true);
+  });
+
+  test('does not stop the previous release, whether it failed or was interrupted', async () => {
+    await add(name, 'SELECT no_such_function()');
+    await expect(migrate(url, directory)).rejects.toThrow(MigrationError);
+    expect(await migrate(url, fixture)).toEqual({ applied: [], unknown: [name] });
+    expect(await migrationsApplied(pool, fixture)()).toBe(true);
+
+    // As a process leaves it that is killed in a migration without a transaction.
+    await pool.query('UPDATE _prisma_migrations SET logs = NULL WHERE finished_at IS NULL');
+    await expect(migrate(url, directory)).rejects.toThrow(
+      /broken failed on .*: it was interrupted/,
+    );
+    expect(await migrate(url, fixture)).toEqual({ applied: [], unknown: [name] });
+    expect(await migrationsApplied(pool, fixture)()).toBe(true);
   });
 
   test('differs from one whose process was killed, which simply runs again', async () => {

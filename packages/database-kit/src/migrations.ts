@@ -4,6 +4,13 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import {
+  MigrationError,
+  type MigrationRow,
+  remedy,
+  requireNotFailed,
+  retryFailed,
+} from './migration-failures.ts';
 import { splitStatements } from './sql-statements.ts';
 
 /** A directory of migrations: Prisma's `prisma/migrations`, which contains `<name>/migration.sql`. */
@@ -12,7 +19,10 @@ export type MigrationDirectory = string | URL;
 export interface MigrationResult {
   /** The names of the migrations that this call applied, in order. */
   applied: string[];
-  /** The names of applied migrations that are not in the directory, because a newer release added them. */
+  /**
+   * The names of migrations in the database that are not in the directory, because a newer release added them. One of
+   * them may have failed, which concerns only that release.
+   */
   unknown: string[];
 }
 
@@ -20,19 +30,6 @@ export interface MigrationResult {
 export interface MigrationLog {
   info(what: object, message: string): void;
   warn(what: object, message: string): void;
-}
-
-/** An administrator must intervene. The message says what happened and what to do. */
-export class MigrationError extends Error {
-  override readonly name = 'MigrationError';
-}
-
-interface Row {
-  migration_name: string;
-  checksum: string;
-  finished_at: Date | null;
-  started_at: Date;
-  logs: string | null;
 }
 
 /** The advisory lock of `prisma migrate`, so that it and our replicas wait for each other. */
@@ -55,22 +52,23 @@ const CANNOT_RUN_IN_TRANSACTION = '25001';
 /**
  * Applies the pending migrations of a directory and records them as `prisma migrate deploy` does, without its
  * engine. Replicas may start together: one applies, the others wait. A migration and its record commit
- * together, so a crash leaves nothing half done. Unknown applied migrations are accepted, so that an older
- * release can start. Throws a MigrationError if a migration fails, failed earlier, or was edited after it was
- * applied.
+ * together, so a crash leaves nothing half done. Unknown migrations are accepted, also those that failed, so that an
+ * older release can start. Throws a MigrationError if a migration fails, failed earlier, or was edited after it was
+ * applied. `retry` names a migration that failed earlier and that runs again.
  */
 export async function migrate(
   url: string,
   directory: MigrationDirectory,
   log?: MigrationLog,
+  retry?: string,
 ): Promise<MigrationResult> {
-  const { applied, unknown } = await applyPending(url, pathOf(directory));
+  const { applied, unknown } = await applyPending(url, pathOf(directory), retry);
   if (applied.length > 0) log?.info({ applied }, 'migrations applied');
   if (unknown.length > 0) log?.warn({ unknown }, 'the database is ahead of this release');
   return { applied, unknown };
 }
 
-async function applyPending(url: string, folder: string): Promise<MigrationResult> {
+async function applyPending(url: string, folder: string, retry?: string): Promise<MigrationResult> {
   const client = new pg.Client({ connectionString: url, application_name: 'migrate' });
   client.on('error', () => {}); // The running query reports it.
   await client.connect();
@@ -82,13 +80,14 @@ async function applyPending(url: string, folder: string): Promise<MigrationResul
     await prepareForCitus(client);
     await lock(client);
     await client.query(CREATE_TABLE);
-    const { rows } = await client.query<Row>(
+    const names = await namesIn(folder);
+    if (retry !== undefined) await retryFailed(client, retry, names);
+    const { rows } = await client.query<MigrationRow>(
       `SELECT migration_name, checksum, finished_at, started_at, logs
        FROM _prisma_migrations WHERE rolled_back_at IS NULL`,
     );
-    for (const row of rows) requireNotFailed(row);
+    for (const row of rows) if (names.includes(row.migration_name)) requireNotFailed(row);
     const checksums = new Map(rows.map((row) => [row.migration_name, row.checksum]));
-    const names = await namesIn(folder);
     const applied: string[] = [];
     for (const name of names) {
       const sql = await readFile(path.join(folder, name, 'migration.sql'), 'utf8');
@@ -144,7 +143,7 @@ export function migrationsApplied(
   return async () => {
     const table = await database.query("SELECT to_regclass('public._prisma_migrations') AS name");
     if (table.rows[0].name === null) return false;
-    const { rows } = await database.query<Row>(
+    const { rows } = await database.query<MigrationRow>(
       `SELECT migration_name FROM public._prisma_migrations
        WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,
     );
@@ -189,17 +188,6 @@ async function apply(
     });
   }
 }
-
-function requireNotFailed({ migration_name: name, finished_at, started_at, logs }: Row): void {
-  if (finished_at !== null) return;
-  const reason = logs ?? 'it was interrupted';
-  throw new MigrationError(
-    `Migration ${name} failed on ${started_at.toISOString()}: ${reason}. ${remedy(name)}`,
-  );
-}
-
-const remedy = (name: string): string =>
-  `Undo its effects, if any, and run: prisma migrate resolve --rolled-back ${name}`;
 
 const pathOf = (directory: MigrationDirectory): string =>
   typeof directory === 'string' ? directory : fileURLToPath(directory);

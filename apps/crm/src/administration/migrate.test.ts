@@ -14,6 +14,10 @@ test('crm-admin migrates an empty database, and then finds nothing to do', async
       output: { migrated: true },
     });
   }
+  expect(await runAdmin(crm, ['migrate', '--retry', '20250101000000_other'])).toEqual({
+    code: 1,
+    output: { error: 'This release has no migration 20250101000000_other.' },
+  });
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const { rows } = await client.query(

@@ -1,5 +1,5 @@
 import { addJobCommands, JobQueue } from '@tessera/background-work/jobs';
-import { createCommandLine, type InSession } from '@tessera/command-line';
+import { addMigrateCommand, createCommandLine, type InSession } from '@tessera/command-line';
 import { migrate } from '@tessera/database-kit';
 import { createLogger } from '@tessera/http-kit';
 import { createVault, reseal } from '@tessera/vault';
@@ -26,9 +26,9 @@ interface Session {
 const openLogger = () => createLogger('crm-admin', 'warn');
 
 /** Migrates the database that the service's environment names, runs the work on it, and returns the result. */
-const withSession: InSession<Session> = async (work) => {
+const withSession: InSession<Session> = async (work, retry) => {
   const config = readConfig(process.env);
-  await migrate(config.database.directUrl, migrations);
+  await migrate(config.database.directUrl, migrations, undefined, retry);
   const database = createDatabase(
     { ...config.database, publishesEvents: config.kafkaBrokers.length > 0 },
     openLogger(),
@@ -74,10 +74,7 @@ export const createProgram = (
     inSession,
     print,
   });
-  program
-    .command('migrate')
-    .description('bring the database up to date')
-    .action(() => run(async () => ({ migrated: true })));
+  addMigrateCommand({ program, run });
   program
     .command('reseal')
     .description(

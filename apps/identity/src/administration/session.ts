@@ -26,9 +26,9 @@ export interface Session {
 /** Runs work on an up-to-date database, with the configuration of the service in the environment. */
 export const sessionsIn =
   (environment: NodeJS.ProcessEnv): InSession<Session> =>
-  async (work) => {
+  async (work, retry) => {
     const config = readConfig(environment);
-    await migrate(config.database.directUrl, migrations);
+    await migrate(config.database.directUrl, migrations, undefined, retry);
     const logger = createLogger('identity-admin', 'warn');
     const { pool, database } = createDatabase(config.database, logger);
     try {

@@ -27,17 +27,12 @@ interface AdministratorOptions {
   readonly passwordStdin?: true;
 }
 
-/** Commands for the database and for people. */
+/** Commands for people. */
 export const addAccountCommands = (
   program: Command,
   run: Run,
   input: NodeJS.ReadableStream,
 ): void => {
-  program
-    .command('migrate')
-    .description('bring the database up to date')
-    .action(() => run(async () => ({ migrated: true })));
-
   program
     .command('seed')
     .description('create what a JSON document on standard input lists and does not exist yet')

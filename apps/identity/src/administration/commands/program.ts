@@ -1,4 +1,4 @@
-import { createCommandLine, type InSession } from '@tessera/command-line';
+import { addMigrateCommand, createCommandLine, type InSession } from '@tessera/command-line';
 import type { Command } from 'commander';
 import type { Session } from '../session.ts';
 import { addAccountCommands } from './accounts.ts';
@@ -35,6 +35,7 @@ Exit codes: 0 done, 1 refused or failed, 2 used wrongly.`,
     inSession,
     print,
   });
+  addMigrateCommand({ program, run });
   addAccountCommands(program, run, input);
   addClientCommands(program, run);
   addKeyCommands(program, run);
