@@ -102,6 +102,7 @@ try {
   await follow('Proxy');
   await follow('First administrator');
   await follow("CRM's client at identity");
+  await follow("CRM's administration program");
   await follow('Verification');
   await step('Accounts and activity', () =>
     shell.run(
@@ -112,6 +113,14 @@ try {
   const { data } = await login(OWNER);
   const known = { owner: { ...OWNER, tenantId: TENANT }, token: data.token, rows: ROWS };
   for (const [name, prove] of Object.entries(proofs)) await step(name, () => prove(known));
+  await step('crm-admin finds the file that was uploaded', () =>
+    shell.run(
+      'crm-admin',
+      `crm_admin --json check-files | node -e '
+        const { objects, missing_count } = JSON.parse(require("fs").readFileSync(0));
+        process.exit(objects > 0 && missing_count === 0 ? 0 : 1)'`,
+    ),
+  );
   await step('npm run start:identity', plainProcess);
   await follow('Upgrade');
   await step('after the upgrade', () => stillThere(known));

@@ -39,6 +39,8 @@ export class FileTooLarge extends Error {
 export interface FileStore {
   /** See `ObjectStore.prepare`. */
   prepare(): Promise<void>;
+  /** See `ObjectStore.requireExisting`. */
+  requireExisting(): Promise<void>;
   /**
    * Stores a file under an id that is not used again. Memory does not depend on its size. Rejects with
    * `FileTooLarge`, or with the error of the content; then nothing is stored.
@@ -77,6 +79,7 @@ export const fileKeyPurpose = (id: string): string => `file ${id}`;
 /** Stores files as objects. Without a vault, files are not encrypted, and encrypted ones cannot be read. */
 export const createFileStore = (objects: ObjectStore, vault: Vault | undefined): FileStore => ({
   prepare: () => objects.prepare(),
+  requireExisting: () => objects.requireExisting(),
   delete: (object) => objects.delete(object),
   head: (object) => objects.head(object),
   list: (options) => objects.list(options),

@@ -25,6 +25,19 @@ const storeIn = async (folder: string) => {
   return store;
 };
 
+test('A folder that no store has prepared is refused, and not created', async () => {
+  const parent = await newFolder();
+  const missing = join(parent, 'files');
+  for (const folder of [parent, missing]) {
+    await expect(createFolderStore(folder).requireExisting()).rejects.toThrow(
+      `${folder} is not the folder of a file store.`,
+    );
+  }
+  expect(await readdir(parent)).toEqual([]);
+  await storeIn(missing);
+  await createFolderStore(missing).requireExisting();
+});
+
 test('Files and folders can be read by the user of the service only', async () => {
   const folder = join(await newFolder(), 'files');
   const store = await storeIn(folder);

@@ -93,6 +93,14 @@ export const createFolderStore = (folder: string): ObjectStore => {
       await makeDirectory(root, join(root, INCOMING));
     },
 
+    async requireExisting() {
+      try {
+        await requireDirectory(join(root, INCOMING));
+      } catch (error) {
+        throw isMissing(error) ? new Error(`${root} is not the folder of a file store.`) : error;
+      }
+    },
+
     async write(object, content) {
       const paths = pathsOf(object);
       const { tenantFolder, directory, file, incoming } = paths;

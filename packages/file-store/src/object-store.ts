@@ -42,6 +42,8 @@ export interface PageOptions {
 export interface ObjectStore {
   /** Checks that the store can be used, and creates what it lacks. Throws if it cannot be used. */
   prepare(): Promise<void>;
+  /** Throws unless `prepare` has been called on the store, by any process, and it can be used. Creates nothing. */
+  requireExisting(): Promise<void>;
   /**
    * Writes an object. It is there as a whole and survives a power failure once this resolves; if the content
    * throws, this rejects with its error and nothing remains. Rejects if the object exists, and with `StoreFull`.

@@ -30,6 +30,7 @@ testObjectStore('S3', async () => storeIn());
 test('A bucket that does not exist is an error at the start, not a missing file', async () => {
   const store = storeIn({ bucket: 'other' });
   await expect(store.prepare()).rejects.toThrow();
+  await expect(store.requireExisting()).rejects.toThrow();
   await expect(store.read(newObject())).rejects.toMatchObject({ name: 'NoSuchBucket' });
 });
 

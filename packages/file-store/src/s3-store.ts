@@ -128,11 +128,14 @@ export const createS3Store = (options: S3Options): ObjectStore => {
     return found?.ContentLength === bytes;
   };
 
+  const requireExisting = async (): Promise<void> => {
+    const { client, HeadBucketCommand } = await connect();
+    await client.send(new HeadBucketCommand({ Bucket }));
+  };
+
   return {
-    async prepare() {
-      const { client, HeadBucketCommand } = await connect();
-      await client.send(new HeadBucketCommand({ Bucket }));
-    },
+    prepare: requireExisting,
+    requireExisting,
 
     async write(object, content) {
       const Key = keyOf(object);

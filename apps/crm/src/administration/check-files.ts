@@ -1,17 +1,14 @@
-import { createVault } from '@tessera/vault';
 import type { Config } from '../config.ts';
 import type { Database } from '../database.ts';
 import { compareFiles } from '../files/compare.ts';
-import { openFileStore } from '../files/store.ts';
+import { openExistingStore } from './existing-store.ts';
 
 /** How many missing files and orphans are listed; all are counted. */
 const LISTED = 1000;
 
 /** Compares the file store with the database, and changes nothing. */
-export const checkFiles = async ({ files, keyEncryptionKeys }: Config, database: Database) => {
-  const vault = keyEncryptionKeys.length > 0 ? createVault(keyEncryptionKeys) : undefined;
-  const store = openFileStore(files, vault);
-  await store.prepare();
+export const checkFiles = async (config: Config, database: Database) => {
+  const store = await openExistingStore(config);
   const missing: object[] = [];
   const orphans: object[] = [];
   let missingCount = 0;

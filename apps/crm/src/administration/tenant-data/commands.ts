@@ -1,10 +1,9 @@
-import { createVault } from '@tessera/vault';
 import type { Command } from 'commander';
 import type { Pool } from 'pg';
 import type { Config } from '../../config.ts';
-import { openFileStore } from '../../files/store.ts';
+import { openExistingStore } from '../existing-store.ts';
 import { uuidArgument } from '../uuid-argument.ts';
-import { deleteTenant } from './delete-tenant.ts';
+import { deleteTenant, requireFiles } from './delete-tenant.ts';
 import { exportTenant } from './export-tenant.ts';
 import { requireInactive } from './inactive-tenant.ts';
 
@@ -12,12 +11,10 @@ type Run = (
   work: (session: { readonly config: Config; readonly pool: Pool }) => Promise<object>,
 ) => Promise<void>;
 
-const openStore = async ({ files, keyEncryptionKeys }: Config) => {
-  const vault = keyEncryptionKeys.length > 0 ? createVault(keyEncryptionKeys) : undefined;
-  const store = openFileStore(files, vault);
-  await store.prepare();
-  return store;
-};
+interface DeletionChoices {
+  readonly unchecked: boolean;
+  readonly filesLost: boolean;
+}
 
 /** Adds the commands for all data of a tenant. */
 export const addTenantCommands = (program: Command, run: Run): void => {
@@ -38,7 +35,7 @@ export const addTenantCommands = (program: Command, run: Run): void => {
       run(async ({ config }) =>
         exportTenant({
           directUrl: config.database.directUrl,
-          store: await openStore(config),
+          store: await openExistingStore(config),
           tenantId,
           folder,
         }),
@@ -50,17 +47,25 @@ export const addTenantCommands = (program: Command, run: Run): void => {
     .argument('<tenant>', 'the id of the tenant', uuidArgument)
     .requiredOption('--yes', 'confirm that nothing can be restored, except from a backup')
     .option('--unchecked', 'do not ask identity whether the tenant is active', false)
+    .option(
+      '--files-lost',
+      'continue although the store has none of the files of the tenant',
+      false,
+    )
     .addHelpText(
       'after',
       [
         '\nSuspend or delete the tenant in identity first. The command can be interrupted and run again.',
+        'It deletes nothing if the database names files and the store has none of them: then it is another store.',
         '\nExamples:\n  $ crm-admin delete-tenant 01980a5d-ac96-774b-bcce-b302099a8057 --yes',
       ].join('\n'),
     )
-    .action((tenantId: string, { unchecked }: { readonly unchecked: boolean }) =>
+    .action((tenantId: string, { unchecked, filesLost }: DeletionChoices) =>
       run(async ({ config, pool }) => {
         if (!unchecked) await requireInactive(config, tenantId);
-        return deleteTenant({ pool, store: await openStore(config), tenantId });
+        const deletion = { pool, store: await openExistingStore(config), tenantId };
+        if (!filesLost) await requireFiles(deletion);
+        return deleteTenant(deletion);
       }),
     );
 };

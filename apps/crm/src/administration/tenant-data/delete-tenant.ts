@@ -90,6 +90,25 @@ async function* objectsOf(
   } while (after !== undefined);
 }
 
+/**
+ * Throws if the tables name files of the tenant and the store has none of its objects. Once the rows are gone, nothing
+ * says that another store has them.
+ */
+export const requireFiles = async ({ pool, store, tenantId }: DeletionOptions): Promise<void> => {
+  const { rows } = await pool.query(
+    'SELECT EXISTS (SELECT FROM tenant_crm.file_contents WHERE tenant_id = $1) AS named',
+    [tenantId],
+  );
+  if (!rows[0].named) return;
+  for await (const [first] of objectsOf(store.list, `${tenantId}/`)) {
+    if (first?.tenantId === tenantId) return;
+    if (first !== undefined) break;
+  }
+  throw new Error(
+    'The database names files of the tenant, and the store has none of them. Use the settings of the service, or --files-lost.',
+  );
+};
+
 /** Deletes every object of the tenant in the store, complete or not, whatever the tables know of it. */
 const deleteObjects = async ({ store, tenantId }: DeletionOptions): Promise<number> => {
   let deleted = 0;

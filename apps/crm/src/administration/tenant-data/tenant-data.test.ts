@@ -242,6 +242,31 @@ describe('Deleting a tenant', () => {
     expect(await admin('delete-tenant', '%', '--yes')).toMatchObject({ code: 2 });
   });
 
+  test('is refused with a store that does not exist or has none of its files', async () => {
+    const { id } = await tenantWithSecrets('acme');
+    const other = join(folder, 'other-store');
+    const refused = async (...options: string[]) =>
+      runAdmin(crm, ['delete-tenant', id, '--yes', '--unchecked', ...options], {
+        ...environment,
+        FILE_STORE_PATH: other,
+      });
+    const rows = await tablesWith(pool(), id);
+    expect(await refused()).toEqual({
+      code: 1,
+      output: {
+        error: `The file store that FILE_STORE_PATH names cannot be used: ${other} is not the folder of a file store.`,
+      },
+    });
+    await openFileStore({ path: other, s3: undefined }, undefined).prepare();
+    expect(await refused()).toEqual({
+      code: 1,
+      output: { error: expect.stringContaining('the store has none of them') },
+    });
+    expect(await tablesWith(pool(), id)).toEqual(rows);
+    expect(await refused('--files-lost')).toMatchObject({ code: 0, output: { files: 0 } });
+    expect(await tablesWith(pool(), id)).toEqual([]);
+  });
+
   test('leaves nothing of it, and everything of another one; a killed command continues', async () => {
     const [gone, kept] = [await tenantWithSecrets('acme'), await tenantWithSecrets('globex')];
     await fillEveryTable(pool(), gone.id, 'filled');
