@@ -74,9 +74,12 @@ export const compareFiles = async (
   };
 
   const lookUpContent = async (content: SweptContent) => {
-    const { size, is_sealed: isSealed } = content;
+    const { size, is_sealed: isSealed, is_missing: wasMissing } = content;
     const found = await store.head(objectOf(content));
-    if (found?.size === storedSize(size, isSealed)) return;
+    if (found?.size === storedSize(size, isSealed)) {
+      if (wasMissing) await differences.found(content);
+      return;
+    }
     const db = database.forTenant(content.tenant_id);
     if (await hasObject(db, content)) await differences.missing(content);
   };

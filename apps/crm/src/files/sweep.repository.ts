@@ -100,6 +100,14 @@ export const findOrphans = (db: TenantDb, ids: readonly string[]): Promise<strin
     sql`EXISTS (SELECT FROM tenant_crm.file_usage WHERE tenant_id = ${db.tenantId}::uuid)`,
   );
 
+/** How many contents of all tenants are marked as missing or damaged. */
+export const countMissing = async (pool: Pick<Pool, 'query'>): Promise<number> => {
+  const { rows } = await pool.query<{ missing: number }>(
+    'SELECT tenant_crm.missing_files()::int AS missing',
+  );
+  return rows[0]?.missing ?? 0;
+};
+
 /** Sets or clears `missing_since` of a content; false if the content has another object by now. */
 export const markMissing = async (
   db: TenantDb,

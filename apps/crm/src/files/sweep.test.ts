@@ -146,6 +146,36 @@ test('An object that is restored from a backup is no longer marked as missing', 
   expect((await contentOf(id)).content.missing_since).toBeNull();
 });
 
+test('An object that is restored during the comparison is no longer marked as missing', async () => {
+  const id = await create(randomUUID());
+  const { content } = await contentOf(id);
+  const { database, fileStore, jobs, logger, pool } = crm.context;
+  await pool.query('UPDATE tenant_crm.file_contents SET missing_since = now() WHERE id = $1', [
+    content.id,
+  ]);
+  // As after the list of the store was read.
+  const list = async () => ({ objects: [], next: undefined });
+  await sweepFiles({ database, store: { ...fileStore, list }, jobs, logger });
+  expect((await contentOf(id)).content.missing_since).toBeNull();
+});
+
+test('Every replica reports the files that any sweep has found missing, until they are repaired', async () => {
+  const { pool, metrics } = crm.context;
+  const missing = async () => {
+    const metric = await metrics.registry.getSingleMetric('file_sweep_found')?.get();
+    return metric?.values.find(({ labels }) => labels.kind === 'missing')?.value;
+  };
+  const { content } = await contentOf(await create(randomUUID()));
+  const mark = (since: string) =>
+    pool.query(`UPDATE tenant_crm.file_contents SET missing_since = ${since} WHERE id = $1`, [
+      content.id,
+    ]);
+  await mark('now()');
+  await until(async () => (await missing()) === 1);
+  await mark('NULL');
+  await until(async () => (await missing()) === 0);
+});
+
 test('A deletion whose job is dead is tried again', async () => {
   const { object: known } = await contentOf(await create(randomUUID()));
   const object = await orphan(known.tenantId);

@@ -2,12 +2,13 @@ import { onOneReplica, type PeriodicWork, startPeriodicWork } from '@tessera/bac
 import type { JobQueue } from '@tessera/background-work/jobs';
 import type { FileStore } from '@tessera/file-store';
 import type { Logger } from '@tessera/http-kit';
-import { Gauge, type Registry } from 'prom-client';
+import { readSometimes, registerReadGauge } from '@tessera/telemetry/metrics';
+import type { Registry } from 'prom-client';
 import { advisoryLocks, type Database } from '../database.ts';
 import { compareFiles } from './compare.ts';
 import { insertAbandoned } from './files.repository.ts';
 import { fileRemovalJob } from './files.ts';
-import { markMissing, overdueFiles } from './sweep.repository.ts';
+import { countMissing, markMissing, overdueFiles } from './sweep.repository.ts';
 
 const EVERY_MS = 6 * 3_600_000;
 const PAGE = 500;
@@ -74,19 +75,31 @@ export const sweepFiles = async (
   return { objects: counts.objects, contents: counts.contents, orphans, missing };
 };
 
-/** Sweeps every six hours, on one replica at a time. */
+/** Sweeps about every six hours; of several replicas, each does so, one at a time. */
 export const startFileSweep = (
   dependencies: SweepDependencies,
   registry: Registry,
 ): PeriodicWork => {
   const { database, logger } = dependencies;
-  const found = new Gauge({
-    name: 'file_sweep_found',
-    help: 'What the last sweep of this replica found: orphans (deleted), missing (or damaged) files. 0 before the first one.',
-    labelNames: ['kind'],
-    registers: [registry],
-  });
-  for (const kind of ['orphan', 'missing']) found.set({ kind }, 0);
+  let orphans = 0;
+  // What is missing is read from the tables: otherwise, a replica would forget it when it restarts, and report it after it
+  // was repaired.
+  registerReadGauge(
+    registry,
+    {
+      name: 'file_sweep_found',
+      help: 'Stored files that are missing or damaged (missing), and what the last sweep of this replica deleted (orphan), 0 before its first one.',
+      labelNames: ['kind'],
+    },
+    readSometimes(
+      () => countMissing(database.pool),
+      (err) => logger.warn({ err }, 'the missing files could not be counted'),
+    ),
+    (gauge, missing) => {
+      gauge.set({ kind: 'orphan' }, orphans);
+      gauge.set({ kind: 'missing' }, missing);
+    },
+  );
   return startPeriodicWork({
     everyMs: EVERY_MS,
     logger,
@@ -96,8 +109,7 @@ export const startFileSweep = (
         const signal = AbortSignal.any([stopping, lost]);
         const result = await sweepFiles(dependencies, signal);
         if (signal.aborted) return;
-        found.set({ kind: 'orphan' }, result.orphans);
-        found.set({ kind: 'missing' }, result.missing);
+        orphans = result.orphans;
         logger.info(result, 'stored files were compared with the database');
       });
     },
