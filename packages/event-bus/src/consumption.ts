@@ -38,7 +38,7 @@ export interface TopicProgress {
   readonly consumed: number;
   /** Records that became dead letters. */
   readonly rejected: number;
-  /** Records at the broker that were not read yet, as of the last batch. */
+  /** Records at the broker that were not read yet, as of the last batch of each partition since the stream started. */
   readonly lag: number;
 }
 
@@ -50,28 +50,40 @@ export interface Consumption {
   stop(): Promise<void>;
 }
 
+/** How many records of each partition are still to be read. */
+class PartitionLags {
+  readonly #lags = new Map<string, Map<number, number>>();
+
+  set(topic: string, partition: number, lag: number): void {
+    const partitions = this.#lags.get(topic) ?? new Map<number, number>();
+    this.#lags.set(topic, partitions.set(partition, lag));
+  }
+
+  of(topic: string): number {
+    return [...(this.#lags.get(topic)?.values() ?? [])].reduce((sum, lag) => sum + lag, 0);
+  }
+}
+
 const INITIAL_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 2000;
 const CHECK_INTERVAL_MS = 250;
 
-/** Consumes topics from their current ends until stopped; retries while the broker is unavailable. */
-export function consume(options: ConsumeOptions): Consumption {
+/**
+ * Consumes topics from their current ends until stopped; retries while the broker is unavailable. Tests pass a
+ * `startSession` of their own.
+ */
+export function consume(options: ConsumeOptions, startSession = openSession): Consumption {
   const { logger, topics } = options;
   const deadLetters = createPublisher(options);
   const stopping = new AbortController();
   let session: Session | undefined;
+  let lags = new PartitionLags();
   let wasConnected = false;
 
-  const progress = new Map<string, TopicProgress>(
-    topics.map((topic) => [topic, { consumed: 0, rejected: 0, lag: 0 }]),
-  );
-  const advance = (topic: string, by: Partial<TopicProgress>): void => {
-    const { consumed = 0, rejected = 0, lag = 0 } = progress.get(topic) ?? {};
-    progress.set(topic, {
-      consumed: consumed + (by.consumed ?? 0),
-      rejected: rejected + (by.rejected ?? 0),
-      lag: by.lag ?? lag,
-    });
+  const counts = new Map(topics.map((topic) => [topic, { consumed: 0, rejected: 0 }]));
+  const count = (topic: string, isRejected: boolean): void => {
+    const { consumed = 0, rejected = 0 } = counts.get(topic) ?? {};
+    counts.set(topic, { consumed: consumed + 1, rejected: rejected + (isRejected ? 1 : 0) });
   };
 
   const connected = (): boolean => session?.connected() ?? false;
@@ -99,7 +111,7 @@ export function consume(options: ConsumeOptions): Consumption {
       async () => {
         const reason = await rejectionReason(record);
         if (reason !== undefined) await setAside(record, reason);
-        advance(topic, { consumed: 1, rejected: reason === undefined ? 0 : 1 });
+        count(topic, reason !== undefined);
       },
     );
   }
@@ -127,11 +139,14 @@ export function consume(options: ConsumeOptions): Consumption {
     let backoff = INITIAL_BACKOFF_MS;
     let hasLogged = false;
     while (!stopping.signal.aborted) {
-      session = openSession({
+      // A session starts at the ends of the topics: nothing of what the last one had not read is read any more.
+      const ofSession = new PartitionLags();
+      lags = ofSession;
+      session = startSession({
         ...options,
         alsoEnsure: topics.map(deadLetterTopic),
         onRecord: handleRecord,
-        onBatchEnd: (topic, lag) => advance(topic, { lag }),
+        onBatchEnd: (topic, partition, lag) => ofSession.set(topic, partition, lag),
         async onConnected() {
           await options.onConnected();
           backoff = INITIAL_BACKOFF_MS;
@@ -153,7 +168,13 @@ export function consume(options: ConsumeOptions): Consumption {
   const running = run();
   return {
     connected,
-    progress: () => progress,
+    progress: () =>
+      new Map(
+        [...counts].map(([topic, { consumed, rejected }]) => [
+          topic,
+          { consumed, rejected, lag: lags.of(topic) },
+        ]),
+      ),
     async stop() {
       stopping.abort();
       await session?.close();

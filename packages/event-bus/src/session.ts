@@ -22,7 +22,7 @@ export interface SessionOptions extends Omit<ClientOptions, 'requestTimeoutMs'> 
   onRecord(record: EventRecord): Promise<void>;
   onConnected(): void | Promise<void>;
   /** Called after each batch with the number of records of the partition that are still to be read. */
-  onBatchEnd?(topic: string, lag: number): void;
+  onBatchEnd?(topic: string, partition: number, lag: number): void;
 }
 
 export interface Session {
@@ -80,7 +80,7 @@ export function openSession(options: SessionOptions): Session {
     joined = true;
   });
   consumer.on('consumer.end_batch_process', ({ payload }) =>
-    options.onBatchEnd?.(payload.topic, Number(payload.offsetLag)),
+    options.onBatchEnd?.(payload.topic, payload.partition, Number(payload.offsetLag)),
   );
   consumer.on('consumer.network.request', ({ payload }) => {
     lastAnswerAt = performance.now();

@@ -103,7 +103,7 @@ export const registerEventMetrics = (sources: EventMetricsSources): void => {
   });
   new Gauge({
     name: 'events_lag',
-    help: 'Records of a topic that this replica had not read at its last batch.',
+    help: 'Records of all partitions of a topic that this replica had not read at its last batches; 0 after it has connected again, because it then reads on from the end.',
     labelNames: ['topic'],
     registers: [registry],
     collect() {
