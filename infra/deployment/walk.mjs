@@ -122,9 +122,20 @@ try {
     ),
   );
   await step('npm run start:identity', plainProcess);
+  const active = () => shell.run('current', 'readlink /opt/tessera/current');
+  const first = await active();
+  await step('a release that cannot be packaged leaves nothing', () =>
+    shell.run(
+      'failing release',
+      `if (npm() { mkdir --parents "$release/identity"; return 1; }; install_release); then false; fi
+       test "$(ls -d /opt/tessera/releases/*)" = "$(readlink /opt/tessera/current)"`,
+    ),
+  );
   await follow('Upgrade');
+  if ((await active()) === first) throw new Error('The upgrade has not changed the release');
   await step('after the upgrade', () => stillThere(known));
   await follow('Rollback');
+  if ((await active()) !== first) throw new Error('The rollback has not led to the first release');
   await step('after going back', () => stillThere(known));
   await follow('Backup');
   await step('backups', backups);
