@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
+import { administrationPod } from '../infra/kubernetes/administration-pod.mjs';
 import { root } from './bootstrap.mjs';
 import { goProgram } from './go-program.mjs';
 import { manifestFaults } from './kubernetes-manifests.mjs';
@@ -60,11 +61,20 @@ const typeFaults = (objects) => {
   }
 };
 
+/** The objects of an overlay, and the pods for administration that are made of its deployments. */
+const withAdministration = (objects) => [
+  ...objects,
+  ...objects.filter(({ kind }) => kind === 'Deployment').map(administrationPod),
+];
+
 /** Whether all overlays are valid. */
 export const kubernetes = () => {
   const program = kustomize();
   const configuration = readFileSync(join(root, 'docs', 'configuration.md'), 'utf8');
-  const overlays = OVERLAYS.map((overlay) => [overlay, rendered(program, overlay)]);
+  const overlays = OVERLAYS.map((overlay) => [
+    overlay,
+    withAdministration(rendered(program, overlay)),
+  ]);
   const [, objects] = overlays[0];
   const deployment = structuredClone(objects.find(({ kind }) => kind === 'Deployment'));
   deployment.spec.template.spec.containers[0].readynessProbe = {};

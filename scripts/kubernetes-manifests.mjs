@@ -1,4 +1,5 @@
 // What may be wrong in Kubernetes objects although their fields are valid.
+import { COPY } from '../infra/kubernetes/administration-pod.mjs';
 
 /** Kinds of volumes that "restricted" allows and that keep the root file system of a node out of reach. */
 const VOLUMES = new Set(['configMap', 'secret', 'emptyDir', 'projected', 'persistentVolumeClaim']);
@@ -6,13 +7,15 @@ const VOLUMES = new Set(['configMap', 'secret', 'emptyDir', 'projected', 'persis
 /** Names of variables whose values are secret. */
 const SECRET = /(PASSWORD|SECRET|TOKENS?|_KEYS|DATABASE_URL|SMTP_URL)$/;
 
+const containersOf = ({ initContainers = [], containers }) => [...initContainers, ...containers];
+
 const podsIn = (objects) =>
   objects
-    .filter(({ kind }) => ['Deployment', 'Job'].includes(kind))
+    .filter(({ kind }) => ['Deployment', 'Job', 'Pod'].includes(kind))
     .map(({ kind, metadata, spec }) => ({
       name: `${kind} ${metadata.name}`,
-      service: metadata.name.replace(/-migration$/, ''),
-      pod: spec.template.spec,
+      service: metadata.name.replace(/-(migration|administration)$/, ''),
+      pod: kind === 'Pod' ? spec : spec.template.spec,
     }));
 
 /** Violations of the Pod Security Standard "restricted", and writable root file systems. */
@@ -29,7 +32,7 @@ const securityFaults = ({ name, pod }) => {
     ['has no seccomp profile', context.seccompProfile?.type === 'RuntimeDefault'],
     ['shares namespaces of the node', !pod.hostNetwork && !pod.hostPID && !pod.hostIPC],
     ['mounts the token of the API', pod.automountServiceAccountToken === false],
-    ['has a container that is not confined', pod.containers.every(isConfined)],
+    ['has a container that is not confined', containersOf(pod).every(isConfined)],
     [
       'has a volume of a kind that is not allowed',
       (pod.volumes ?? []).every((volume) =>
@@ -60,34 +63,36 @@ const documented = (configuration) => {
   );
 };
 
-const variablesOf = (pod, objects) =>
-  pod.containers.flatMap(({ env = [], envFrom = [] }) => [
-    ...env,
-    ...envFrom.flatMap(({ configMapRef }) => {
-      const isReferred = ({ kind, metadata }) =>
-        kind === 'ConfigMap' && metadata.name === configMapRef?.name;
-      return Object.entries(objects.find(isReferred)?.data ?? {}).map(([name, value]) => ({
-        name,
-        value,
-      }));
-    }),
-  ]);
+const variablesOf = ({ env = [], envFrom = [] }, objects) => [
+  ...env,
+  ...envFrom.flatMap(({ configMapRef }) => {
+    const isReferred = ({ kind, metadata }) =>
+      kind === 'ConfigMap' && metadata.name === configMapRef?.name;
+    return Object.entries(objects.find(isReferred)?.data ?? {}).map(([name, value]) => ({
+      name,
+      value,
+    }));
+  }),
+];
 
-const variableFaults = ({ name, service, pod }, objects, known) => {
-  const variables = variablesOf(pod, objects);
-  const plain = (variable) => variable.replace(/_FILE$/, '');
-  const { all, required } = known[service];
-  const set = new Set(variables.map((one) => plain(one.name)));
-  return [
-    ...variables
-      .filter((one) => !all.has(one.name) && !all.has(plain(one.name)))
-      .map((one) => `${name} sets ${one.name}, which ${service} does not have`),
-    ...required.filter((one) => !set.has(one)).map((one) => `${name} does not set ${one}`),
-    ...variables
-      .filter((one) => SECRET.test(one.name) && one.value !== undefined)
-      .map((one) => `${name} contains the value of ${one.name}`),
-  ];
-};
+const variableFaults = ({ name, service, pod }, objects, known) =>
+  containersOf(pod)
+    .filter((container) => container.name !== COPY)
+    .flatMap((container) => {
+      const variables = variablesOf(container, objects);
+      const plain = (variable) => variable.replace(/_FILE$/, '');
+      const { all, required } = known[service];
+      const set = new Set(variables.map((one) => plain(one.name)));
+      return [
+        ...variables
+          .filter((one) => !all.has(one.name) && !all.has(plain(one.name)))
+          .map((one) => `${name} sets ${one.name}, which ${service} does not have`),
+        ...required.filter((one) => !set.has(one)).map((one) => `${name} does not set ${one}`),
+        ...variables
+          .filter((one) => SECRET.test(one.name) && one.value !== undefined)
+          .map((one) => `${name} contains the value of ${one.name}`),
+      ];
+    });
 
 const waveOf = ({ metadata }) =>
   Number(metadata.annotations?.['argocd.argoproj.io/sync-wave'] ?? 0);
@@ -99,8 +104,8 @@ const hookFaults = (object, objects) => {
   if (hook === undefined) return [];
   const name = `${kind} ${metadata.name}`;
   if (hook !== 'Sync') return [`${name} is a ${hook} hook, and its settings exist from Sync on`];
-  const { serviceAccountName, containers } = spec.template.spec;
-  const settings = containers.flatMap(({ envFrom = [] }) =>
+  const { serviceAccountName } = spec.template.spec;
+  const settings = containersOf(spec.template.spec).flatMap(({ envFrom = [] }) =>
     envFrom.map(({ configMapRef }) => `ConfigMap ${configMapRef?.name}`),
   );
   const needed = new Set([`ServiceAccount ${serviceAccountName}`, ...settings]);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { administrationPod } from '../infra/kubernetes/administration-pod.mjs';
 import { root } from './bootstrap.mjs';
 import { manifestFaults } from './kubernetes-manifests.mjs';
 
@@ -67,6 +68,46 @@ test.each([
 
 test('A required variable that is missing is found', () => {
   expect(faults(undefined, {})).toEqual(['Deployment identity does not set ISSUER']);
+});
+
+test('Containers that run before the service are checked like it', () => {
+  const withInit = (change = () => undefined) =>
+    faults((pod, container) => {
+      const init = structuredClone(container);
+      change(init);
+      pod.initContainers = [init];
+    });
+  expect(withInit()).toEqual([]);
+  expect(withInit((init) => delete init.envFrom)).toEqual([
+    'Deployment identity does not set ISSUER',
+  ]);
+  expect(withInit((init) => delete init.securityContext.readOnlyRootFilesystem)).toEqual([
+    'Deployment identity has a container that is not confined',
+  ]);
+});
+
+test('The pod for administration has the settings of the deployment, runs no service, and is checked like it', () => {
+  const service = deployment((pod, container) => {
+    container.name = 'identity';
+    container.volumeMounts = [{ name: 'tmp', mountPath: '/tmp' }];
+    container.readinessProbe = { httpGet: { path: '/readyz', port: 'http' } };
+    pod.initContainers = [structuredClone(container)];
+    pod.tolerations = [{ key: 'dedicated' }];
+  });
+  const pod = administrationPod(service);
+  expect(pod.metadata.labels['app.kubernetes.io/component']).toBe('administration');
+  expect(pod.spec).toMatchObject({ restartPolicy: 'Never', tolerations: [{ key: 'dedicated' }] });
+  expect(pod.spec.initContainers).toBeUndefined();
+  const [own, copy] = pod.spec.containers;
+  expect(own).not.toHaveProperty('readinessProbe');
+  for (const { volumeMounts } of [own, copy]) {
+    expect(volumeMounts).toContainEqual({ name: 'exports', mountPath: '/exports' });
+  }
+  const known = settings({ ISSUER: 'https://id.example.com' });
+  expect(manifestFaults([known, pod], configuration)).toEqual([]);
+  expect(manifestFaults([settings({}), pod], configuration)).toEqual([
+    'Pod identity-administration does not set ISSUER',
+  ]);
 });
 
 test('A secret among the manifests is found', () => {
