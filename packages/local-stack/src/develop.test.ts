@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,8 +41,7 @@ const nothingRuns = async (): Promise<boolean> =>
   !(await answers(stubUrl)) &&
   !existsSync(path.join(directory, 'crm/postgres/data/postmaster.pid'));
 
-/** Starts one service, and waits for the notice that it prints when the service is ready. */
-const start = async (what: string, notice: string, environment: Record<string, string> = {}) => {
+const launch = (what: string, environment: Record<string, string> = {}) => {
   const child = spawn(
     process.execPath,
     ['--conditions=source', '--import', loader, main, what, directory],
@@ -63,10 +63,17 @@ const start = async (what: string, notice: string, environment: Record<string, s
       output += chunk;
     });
   }
-  await until(() => output.includes(notice) || child.exitCode !== null);
-  // The notice follows the log of the start.
-  expect(output.indexOf(notice)).toBeGreaterThan(output.indexOf('crm is ready'));
   return { child, ended, output: () => output };
+};
+
+/** Starts one service, and waits for the notice that it prints when the service is ready. */
+const start = async (what: string, notice: string, environment: Record<string, string> = {}) => {
+  const launched = launch(what, environment);
+  const { child, output } = launched;
+  await until(() => output().includes(notice) || child.exitCode !== null);
+  // The notice follows the log of the start.
+  expect(output().indexOf(notice)).toBeGreaterThan(output().indexOf('crm is ready'));
+  return launched;
 };
 
 const contacts = async (token?: string): Promise<[number, unknown]> => {
@@ -83,6 +90,34 @@ const create = async (token?: string): Promise<number> => {
   return (await fetch(`${crmUrl}/api/crm/contacts`, { method: 'POST', headers, body })).status;
 };
 
+/** Uploads a document and creates a link to it; returns the status. */
+const createLink = async (token: string): Promise<number> => {
+  const headers = { authorization: `Bearer ${token}` };
+  const body = new FormData();
+  body.append('file', new Blob(['Notes']), 'notes.txt');
+  const documents = `${crmUrl}/api/crm/documents`;
+  const uploaded = await fetch(documents, { method: 'POST', headers, body });
+  const { data } = (await uploaded.json()) as { data: { id: string } };
+  const link = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } };
+  return (await fetch(`${documents}/${data.id}/links`, { ...link, body: '{}' })).status;
+};
+
+test('A service whose port is taken does not start, and says so before it starts PostgreSQL', async () => {
+  const other = createServer().listen(Number(new URL(crmUrl).port), '127.0.0.1');
+  await once(other, 'listening');
+  try {
+    for (const what of ['crm', 'crm:fake-auth']) {
+      const { ended, output } = launch(what);
+      expect(await ended).toBe(1);
+      expect(output()).toBe(`Port ${new URL(crmUrl).port} is taken; set CRM_PORT to a free one.\n`);
+    }
+    expect(existsSync(path.join(directory, 'crm'))).toBe(false);
+  } finally {
+    other.close();
+    await once(other, 'close');
+  }
+});
+
 test(
   'CRM starts with an identity stub, prints how to get a token, and stops everything on Ctrl-C',
   async () => {
@@ -94,6 +129,7 @@ test(
     expect(await contacts(token)).toEqual([200, 1]);
     expect(await contacts()).toEqual([401, undefined]);
     expect(await contacts(`${token}x`)).toEqual([401, undefined]);
+    expect(await createLink(token)).toBe(201);
     child.kill('SIGINT');
     expect(await ended).toBe(0);
     expect(await nothingRuns()).toBe(true);

@@ -5,7 +5,7 @@ import { keyEncryptionKeys, localSystem } from './credentials.ts';
 import { DeploymentAutomationStandIn } from './deployment-automation/stand-in.ts';
 import { firstEnd, stopRequested } from './ending.ts';
 import { startIdentityStub, stubNotice } from './identity-stub/stub.ts';
-import { portOf } from './ports.ts';
+import { portOf, requireFreePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { seedIdentity } from './seed.ts';
 import { mailDirectory } from './stack.ts';
@@ -67,7 +67,13 @@ const startForCrm = async (place: Place): Promise<LocalServers> => {
   }
   const stub = await startIdentityStub(portOf('IDENTITY_STUB_PORT'));
   return {
-    environment: { ...environment, IDENTITY_URL: stub.url },
+    environment: {
+      ...environment,
+      IDENTITY_URL: stub.url,
+      // The stub accepts any client.
+      IDENTITY_CLIENT_ID: 'crm',
+      IDENTITY_CLIENT_SECRET: 'identity-stub',
+    },
     notice: stubNotice(stub.url, place.crmUrl),
     stop: () => stub.stop(),
   };
@@ -119,6 +125,7 @@ export const develop = async (
   const identityUrl = urlAt(portOf('IDENTITY_PORT'));
   const crmUrl = urlAt(portOf('CRM_PORT'));
   const app = what === 'identity' ? 'identity' : 'crm';
+  await requireFreePort(what === 'identity' ? 'IDENTITY_PORT' : 'CRM_PORT');
   const directory = path.join(data, app);
   const postgres = await startPostgres({ directory: path.join(directory, 'postgres') });
   const stops = [() => postgres.stop()];

@@ -9,7 +9,7 @@ const [FIRST, LAST] = [20_000, 32_767];
 
 const used = new Set<number>();
 
-const isFree = async (port: number): Promise<boolean> => {
+export const isFree = async (port: number): Promise<boolean> => {
   const server = createServer().listen(port, '127.0.0.1');
   try {
     await once(server, 'listening');
