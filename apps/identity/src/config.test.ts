@@ -66,6 +66,10 @@ describe('the configuration', () => {
     ['TRUSTED_PROXIES', 'all'],
     ['ACCESS_TOKEN_TTL', '0'],
     ['LOG_LEVEL', 'loud'],
+    ['RATE_LIMIT_LOGIN', '0'],
+    ['RATE_LIMIT_TWO_FACTOR', '0'],
+    ['RATE_LIMIT_PIN', '0'],
+    ['RATE_LIMIT_PASSWORD', '0'],
   ])('names %s when it is %s', (name, value) => {
     expect(() => readConfig({ ...required, [name]: value })).toThrow(name);
   });

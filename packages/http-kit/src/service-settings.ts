@@ -33,7 +33,7 @@ const port = () => int(0, 65_535);
 
 /** A request limit; 0 disables it. */
 export const requests = (standard: number, meaning: string) =>
-  described(withDefault(int(0, 1_000_000_000), standard), meaning);
+  described(withDefault(int(0, 1_000_000_000), standard), `${meaning} 0 disables the limit.`);
 
 /** The variables that all services have. */
 export const serviceVariables = (standardPort: number) =>

@@ -1,13 +1,13 @@
 import { described, int, type OutOf, withDefault } from '@tessera/fields';
 import { requests } from '@tessera/http-kit';
 
-/** A limit that cannot be switched off. */
+/** A limit that cannot be switched off, for example because it slows down somebody who guesses credentials. */
 const atLeastOne = (standard: number, meaning: string) =>
-  described(withDefault(int(1, 1_000_000), standard), meaning);
+  described(withDefault(int(1, 1_000_000_000), standard), meaning);
 
 /** Rate limits, and how many exports run at once. */
 export const limitVariables = {
-  RATE_LIMIT_LOGIN: requests(5, 'Sign-ins per minute and address.'),
+  RATE_LIMIT_LOGIN: atLeastOne(5, 'Sign-ins per minute and address.'),
   RATE_LIMIT_LOGIN_FAILURES: atLeastOne(5, 'Failed sign-ins per minute and account.'),
   RATE_LIMIT_CLIENT_FAILURES: atLeastOne(
     10,
@@ -21,13 +21,13 @@ export const limitVariables = {
     600,
     'Failed authentications of an OAuth client per minute and client, all addresses together.',
   ),
-  RATE_LIMIT_TWO_FACTOR: requests(
+  RATE_LIMIT_TWO_FACTOR: atLeastOne(
     5,
     'Second-factor attempts per minute, by address and by principal.',
   ),
-  RATE_LIMIT_PIN: requests(5, 'PIN attempts per minute, by address and by principal.'),
+  RATE_LIMIT_PIN: atLeastOne(5, 'PIN attempts per minute, by address and by principal.'),
   RATE_LIMIT_PASSWORD_FORGOT: requests(5, 'Password reset requests per hour and address.'),
-  RATE_LIMIT_PASSWORD: requests(
+  RATE_LIMIT_PASSWORD: atLeastOne(
     10,
     'Requests per minute and principal that check or hash a password, such as changing it or removing a factor.',
   ),
