@@ -75,6 +75,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/contacts/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trash of contacts
+         * @description The deleted records that the caller would see otherwise. They can be restored at any time: they are not deleted for good by themselves. Contacts that are merged into others are not listed.
+         */
+        get: operations["listContactTrash"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/contacts": {
         parameters: {
             query?: never;
@@ -309,6 +329,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/companies/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trash of companies
+         * @description The deleted records that the caller would see otherwise. They can be restored at any time: they are not deleted for good by themselves.
+         */
+        get: operations["listCompanyTrash"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/companies": {
         parameters: {
             query?: never;
@@ -515,6 +555,26 @@ export interface paths {
          * @description Communication logs, tasks and changes of the record, newest first. Logs and tasks are shown to callers with the permissions `communication_logs.list` and `tasks.list`.
          */
         get: operations["listCompanyTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/communication-logs/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trash of communication logs
+         * @description The deleted records that the caller would see otherwise. They can be restored at any time: they are not deleted for good by themselves.
+         */
+        get: operations["listCommunicationLogTrash"];
         put?: never;
         post?: never;
         delete?: never;
@@ -787,7 +847,7 @@ export interface paths {
         };
         /**
          * List the changes of a participant
-         * @description Newest first. The changes of a deleted record can be read by callers who may restore it.
+         * @description Newest first. The changes of a deleted record can be read by callers who may delete it, until there is another one with its key.
          */
         get: operations["listChannelParticipantHistory"];
         put?: never;
@@ -1176,7 +1236,7 @@ export interface paths {
         };
         /**
          * List the changes of a bot of a channel
-         * @description Newest first. The changes of a deleted record can be read by callers who may restore it.
+         * @description Newest first. The changes of a deleted record can be read by callers who may delete it, until there is another one with its key.
          */
         get: operations["listChannelBotHistory"];
         put?: never;
@@ -1407,6 +1467,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/projects/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trash of projects
+         * @description The deleted records that the caller would see otherwise. They can be restored at any time: they are not deleted for good by themselves.
+         */
+        get: operations["listProjectTrash"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/projects": {
         parameters: {
             query?: never;
@@ -1481,7 +1561,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a project
-         * @description A record that is not deleted does not change.
+         * @description A record that is not deleted does not change. If another project has taken the key meanwhile, give another `key`.
          */
         post: operations["restoreProject"];
         delete?: never;
@@ -1582,9 +1662,29 @@ export interface paths {
         };
         /**
          * List the changes of a member
-         * @description Newest first. The changes of a deleted record can be read by callers who may restore it.
+         * @description Newest first. The changes of a deleted record can be read by callers who may delete it, until there is another one with its key.
          */
         get: operations["listProjectMemberHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/time-entries/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trash of time entries
+         * @description The deleted records that the caller would see otherwise. They can be restored at any time: they are not deleted for good by themselves.
+         */
+        get: operations["listTimeEntryTrash"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1602,7 +1702,7 @@ export interface paths {
         };
         /**
          * List time entries
-         * @description Callers without `time_entries.export` see and change only their own. Entries of private projects are visible to their members only; viewers change only their own.
+         * @description Callers without `time_entries.export` see and change only their own. Entries of private projects are visible to the members of the project only, of whom viewers change only their own; and to the users who did the work, also when they have left the project.
          */
         get: operations["listTimeEntries"];
         put?: never;
@@ -1750,7 +1850,7 @@ export interface paths {
         put?: never;
         /**
          * Stop a timer
-         * @description The time entry ends now.
+         * @description The time entry ends now. It takes the project that its task has by now, if the caller sees the task.
          */
         post: operations["stopTimer"];
         delete?: never;
@@ -1817,7 +1917,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a custom field
-         * @description Its values disappear at once and are removed in the background. It cannot be restored.
+         * @description Its values disappear at once and are removed in the background; until then, the search finds contacts by them. It cannot be restored.
          */
         delete: operations["deleteCustomField"];
         options?: never;
@@ -1837,6 +1937,26 @@ export interface paths {
          * @description Newest first. The changes of a deleted record can be read by callers who may restore it.
          */
         get: operations["listCustomFieldHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/leave-requests/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trash of leave requests
+         * @description The deleted records that the caller would see otherwise. They can be restored at any time: they are not deleted for good by themselves.
+         */
+        get: operations["listLeaveRequestTrash"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1923,7 +2043,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a leave request
-         * @description It can be restored. An approved leave is deleted by callers with `leave_requests.review` only.
+         * @description It can be restored. An approved leave is deleted by callers with `leave_requests.review` only, and not by its owner.
          */
         delete: operations["deleteLeaveRequest"];
         options?: never;
@@ -1962,7 +2082,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a leave request
-         * @description A record that is not deleted stays as it is. An approved leave must not overlap with another approved leave of the same user.
+         * @description A record that is not deleted stays as it is. An approved leave is restored by callers with `leave_requests.review` only, and not by its owner; it must not overlap with another approved leave of the same user.
          */
         post: operations["restoreLeaveRequest"];
         delete?: never;
@@ -2022,6 +2142,26 @@ export interface paths {
         put?: never;
         /** Withdraw a leave request */
         post: operations["cancelLeaveRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/tasks/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trash of tasks
+         * @description The deleted records that the caller would see otherwise. They can be restored at any time: they are not deleted for good by themselves.
+         */
+        get: operations["listTaskTrash"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2785,7 +2925,7 @@ export interface paths {
         };
         /**
          * List the changes of a member
-         * @description Newest first. The changes of a deleted record can be read by callers who may restore it.
+         * @description Newest first. The changes of a deleted record can be read by callers who may delete it, until there is another one with its key.
          */
         get: operations["listDocumentFolderMemberHistory"];
         put?: never;
@@ -2867,7 +3007,7 @@ export interface paths {
         put?: never;
         /**
          * Publish an article, or schedule its publication
-         * @description Without `publish_at` it is published now. With a time in the future its status is `scheduled` until then; what is published is what it contains at that time. The publication is recorded as that of the caller, and is dropped if they have lost the permission by then: the record is a draft again, and the activity log shows why. While identity does not answer, it waits, for three days at most. Publishing a published record again changes nothing, and so does scheduling the same time again.
+         * @description Without `publish_at` it is published now. With a time in the future its status is `scheduled` until then; what is published is what it contains at that time. The publication is recorded as that of the caller, and is dropped if they have lost the permission by then: the record is a draft again, and the activity log shows why. While the tenant is suspended, it waits; while identity does not answer, it waits for three days at most. Publishing a published record again changes nothing, and so does scheduling the same time again, unless somebody else had scheduled it: then it becomes that of the caller.
          */
         post: operations["publishKbArticle"];
         delete?: never;
@@ -3375,7 +3515,7 @@ export interface paths {
         put?: never;
         /**
          * Publish a post, or schedule its publication
-         * @description Without `publish_at` it is published now. With a time in the future its status is `scheduled` until then; what is published is what it contains at that time. The publication is recorded as that of the caller, and is dropped if they have lost the permission by then: the record is a draft again, and the activity log shows why. While identity does not answer, it waits, for three days at most. Publishing a published record again changes nothing, and so does scheduling the same time again.
+         * @description Without `publish_at` it is published now. With a time in the future its status is `scheduled` until then; what is published is what it contains at that time. The publication is recorded as that of the caller, and is dropped if they have lost the permission by then: the record is a draft again, and the activity log shows why. While the tenant is suspended, it waits; while identity does not answer, it waits for three days at most. Publishing a published record again changes nothing, and so does scheduling the same time again, unless somebody else had scheduled it: then it becomes that of the caller.
          */
         post: operations["publishBlogPost"];
         delete?: never;
@@ -3698,7 +3838,7 @@ export interface paths {
         put?: never;
         /**
          * Publish a page, or schedule its publication
-         * @description Without `publish_at` it is published now. With a time in the future its status is `scheduled` until then; what is published is what it contains at that time. The publication is recorded as that of the caller, and is dropped if they have lost the permission by then: the record is a draft again, and the activity log shows why. While identity does not answer, it waits, for three days at most. Publishing a published record again changes nothing, and so does scheduling the same time again.
+         * @description Without `publish_at` it is published now. With a time in the future its status is `scheduled` until then; what is published is what it contains at that time. The publication is recorded as that of the caller, and is dropped if they have lost the permission by then: the record is a draft again, and the activity log shows why. While the tenant is suspended, it waits; while identity does not answer, it waits for three days at most. Publishing a published record again changes nothing, and so does scheduling the same time again, unless somebody else had scheduled it: then it becomes that of the caller.
          */
         post: operations["publishPage"];
         delete?: never;
@@ -3758,7 +3898,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a page
-         * @description It gets another slug if its own is taken.
+         * @description With the pages that were deleted with it. Each gets another slug if its own is taken.
          */
         post: operations["restorePage"];
         delete?: never;
@@ -3962,7 +4102,7 @@ export interface paths {
         put?: never;
         /**
          * Import records from a CSV file
-         * @description The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. The columns of an export can be imported as they are. The import has the permissions that the caller has now. CRM cancels it when the caller loses one of them: rows are saved only if identity confirmed them within the last minute, and the import waits while identity does not answer. If CRM has no client at identity, an event of identity about the permissions of the caller cancels it.
+         * @description The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. The columns of an export can be imported as they are; rows with an `id` update or skip the record that they were exported from, unless `duplicates` is `create`. The import has the permissions that the caller has now. CRM cancels it when the caller loses one of them: rows are saved only if identity confirmed them within the last minute, and the import waits while identity does not answer. If CRM has no client at identity, an event of identity about the permissions of the caller cancels it.
          */
         post: operations["createImport"];
         delete?: never;
@@ -4430,7 +4570,7 @@ export interface paths {
         };
         /**
          * Read the sitemap of the published records
-         * @description Of all kinds and languages, with the translations of each record. An index of sitemaps if there are more than 50,000.
+         * @description Of all kinds and languages, with the translations of each record. An index of sitemaps if there are more than 5,000.
          */
         get: operations["getSitemap"];
         put?: never;
@@ -5204,7 +5344,7 @@ export interface components {
              */
             title: string;
             /**
-             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A former slug leads to the record until another one has it.
+             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A slug that it had while it was published leads to the record until another one has it.
              * @example how-to-reset-a-password
              */
             slug?: string;
@@ -5291,7 +5431,7 @@ export interface components {
              */
             title: string;
             /**
-             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A former slug leads to the record until another one has it.
+             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A slug that it had while it was published leads to the record until another one has it.
              * @example how-to-reset-a-password
              */
             slug?: string;
@@ -5320,7 +5460,7 @@ export interface components {
              */
             title?: string;
             /**
-             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A former slug leads to the record until another one has it.
+             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A slug that it had while it was published leads to the record until another one has it.
              * @example how-to-reset-a-password
              */
             slug?: string;
@@ -5825,7 +5965,7 @@ export interface components {
              */
             type: "text" | "number" | "date" | "bool" | "choice";
             /**
-             * @description The values of a field of the type `choice`; empty for other types
+             * @description The values of a field of the type `choice`; empty for other types. Contacts keep a choice that is removed, until they get another one
              * @default []
              * @example []
              */
@@ -6170,7 +6310,7 @@ export interface components {
             rows_created: number;
             /** @description Rows that changed a record */
             rows_updated: number;
-            /** @description Rows whose record exists already */
+            /** @description Rows whose record exists already, or has all of their values */
             rows_skipped: number;
             /** @description Rows with errors; `GET .../failures` lists them */
             rows_failed: number;
@@ -6339,7 +6479,7 @@ export interface components {
              */
             title: string;
             /**
-             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A former slug leads to the record until another one has it.
+             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A slug that it had while it was published leads to the record until another one has it.
              * @example how-to-reset-a-password
              */
             slug?: string;
@@ -6432,7 +6572,7 @@ export interface components {
              */
             title: string;
             /**
-             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A former slug leads to the record until another one has it.
+             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A slug that it had while it was published leads to the record until another one has it.
              * @example how-to-reset-a-password
              */
             slug?: string;
@@ -6461,7 +6601,7 @@ export interface components {
              */
             title?: string;
             /**
-             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A former slug leads to the record until another one has it.
+             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A slug that it had while it was published leads to the record until another one has it.
              * @example how-to-reset-a-password
              */
             slug?: string;
@@ -6760,7 +6900,7 @@ export interface components {
              */
             title: string;
             /**
-             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A former slug leads to the record until another one has it.
+             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A slug that it had while it was published leads to the record until another one has it.
              * @example how-to-reset-a-password
              */
             slug?: string;
@@ -6887,7 +7027,7 @@ export interface components {
              */
             title: string;
             /**
-             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A former slug leads to the record until another one has it.
+             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A slug that it had while it was published leads to the record until another one has it.
              * @example how-to-reset-a-password
              */
             slug?: string;
@@ -6921,7 +7061,7 @@ export interface components {
              */
             title?: string;
             /**
-             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A former slug leads to the record until another one has it.
+             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A slug that it had while it was published leads to the record until another one has it.
              * @example how-to-reset-a-password
              */
             slug?: string;
@@ -7699,7 +7839,7 @@ export interface components {
             user_id: string;
             /**
              * Format: uuid
-             * @description Default: the project of the task
+             * @description Default: the project of the task. A timer that ends takes the project that its task then has; a finished entry keeps its own when the task moves.
              */
             project_id: string | null;
             /**
@@ -7736,7 +7876,7 @@ export interface components {
             user_id?: string;
             /**
              * Format: uuid
-             * @description Default: the project of the task
+             * @description Default: the project of the task. A timer that ends takes the project that its task then has; a finished entry keeps its own when the task moves.
              */
             project_id?: string | null;
             /**
@@ -7796,7 +7936,7 @@ export interface components {
         TimeEntryUpdate: {
             /**
              * Format: uuid
-             * @description Default: the project of the task
+             * @description Default: the project of the task. A timer that ends takes the project that its task then has; a finished entry keeps its own when the task moves.
              */
             project_id?: string | null;
             /**
@@ -7842,7 +7982,7 @@ export interface components {
         TimerInput: {
             /**
              * Format: uuid
-             * @description Default: the project of the task
+             * @description Default: the project of the task. A timer that ends takes the project that its task then has; a finished entry keeps its own when the task moves.
              */
             project_id?: string | null;
             /**
@@ -7853,6 +7993,102 @@ export interface components {
             /** @default false */
             billable?: boolean;
             note?: string | null;
+        };
+        TrashedCommunicationLog: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {unknown} */
+            kind: "call" | "email" | "meeting" | "note" | "sms";
+            /**
+             * @description Required for calls, emails and text messages; null for notes.
+             * @enum {unknown}
+             */
+            direction: "inbound" | "outbound" | null;
+            /**
+             * Format: date-time
+             * @description Default: now.
+             * @example 2026-03-01T09:30:00.000Z
+             */
+            happened_at: string;
+            /**
+             * @description One line about the content.
+             * @example Offer for 20 seats
+             */
+            subject: string | null;
+            body: string | null;
+            duration_minutes: number | null;
+            /**
+             * Format: uuid
+             * @description A log is about a contact, a company, or both.
+             */
+            contact_id: string | null;
+            /** Format: uuid */
+            company_id: string | null;
+            /**
+             * Format: uuid
+             * @description The user who created the log; null if a client did.
+             */
+            author_id: string | null;
+            /** @description The client that created the log; null if a user did. */
+            author_client_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            deleted_at: string;
+        };
+        TrashedCompany: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @example example.com */
+            domain: string | null;
+            tax_number: string | null;
+            /** @example ada@example.com */
+            email: string | null;
+            phone: string | null;
+            industry: string | null;
+            /** Format: uuid */
+            owner_id: string | null;
+            notes: string | null;
+            tags: string[];
+            addresses: components["schemas"]["CompanyAddress"][];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            deleted_at: string;
+        };
+        TrashedContact: {
+            /** Format: uuid */
+            id: string;
+            first_name: string;
+            last_name: string | null;
+            /** @example ada@example.com */
+            email: string | null;
+            phone: string | null;
+            title: string | null;
+            /** Format: uuid */
+            company_id: string | null;
+            /** Format: uuid */
+            owner_id: string | null;
+            notes: string | null;
+            tags: string[];
+            emails: components["schemas"]["LabelledEmail"][];
+            phones: components["schemas"]["LabelledPhone"][];
+            addresses: components["schemas"]["Address"][];
+            /** @description Values of custom fields by key. Keys that are left out stay as they are; null removes a value. */
+            custom: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            deleted_at: string;
         };
         TrashedDocument: {
             /** Format: uuid */
@@ -7928,6 +8164,175 @@ export interface components {
              * @description When it is deleted for good, and cannot be restored any more, at the earliest
              */
             purged_at: string;
+        };
+        TrashedLeaveRequest: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {unknown} */
+            kind: "vacation" | "sick" | "unpaid" | "other";
+            /**
+             * Format: date
+             * @description The first day of the leave
+             * @example 2026-07-06
+             */
+            first_day: string;
+            /**
+             * Format: date
+             * @description The last day of the leave
+             * @example 2026-07-17
+             */
+            last_day: string;
+            is_first_day_half: boolean;
+            is_last_day_half: boolean;
+            reason: string | null;
+            /** Format: uuid */
+            user_id: string;
+            /** @enum {unknown} */
+            status: "pending" | "approved" | "rejected" | "cancelled";
+            /**
+             * @description By the tenant's working week when the days were last set; a half day counts as 0.5
+             * @example 10
+             */
+            working_days: number;
+            /** Format: uuid */
+            reviewed_by: string | null;
+            /** Format: date-time */
+            reviewed_at: string | null;
+            review_comment: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            deleted_at: string;
+        };
+        TrashedProject: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description What the project is called
+             * @example Website relaunch
+             */
+            name: string;
+            /**
+             * @description Short name, unique among the tenant's projects that are not deleted
+             * @example ACME
+             */
+            key: string;
+            description: string | null;
+            /** @enum {unknown} */
+            status: "planned" | "active" | "on_hold" | "completed" | "cancelled";
+            /** Format: date */
+            start_date: string | null;
+            /**
+             * Format: date
+             * @description Not before `start_date`
+             */
+            due_date: string | null;
+            /**
+             * Format: uuid
+             * @description The user who is responsible, always a manager of the project. Default: the caller.
+             */
+            owner_id: string | null;
+            /** Format: uuid */
+            company_id: string | null;
+            is_private: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            deleted_at: string;
+        };
+        TrashedTask: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description What is to be done
+             * @example Send the offer
+             */
+            title: string;
+            description: string | null;
+            /**
+             * Format: uuid
+             * @description The board that the task is on
+             */
+            project_id: string | null;
+            /**
+             * @description The column of the board
+             * @example todo
+             * @enum {unknown}
+             */
+            status: "todo" | "in_progress" | "review" | "done";
+            /** @enum {unknown} */
+            priority: "low" | "normal" | "high" | "urgent";
+            /**
+             * Format: date
+             * @description The last day to complete it
+             * @example 2026-03-31
+             */
+            due_date: string | null;
+            assignee_ids: string[];
+            /** Format: uuid */
+            contact_id: string | null;
+            /** Format: uuid */
+            company_id: string | null;
+            /**
+             * Format: uuid
+             * @description The user who created it; null if a client did
+             */
+            creator_id: string | null;
+            /** @description The client that created it; null if a user did */
+            creator_client_id: string | null;
+            /**
+             * Format: date-time
+             * @description When `status` became `done`; null while it is another one
+             */
+            completed_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            deleted_at: string;
+        };
+        TrashedTimeEntry: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            user_id: string;
+            /**
+             * Format: uuid
+             * @description Default: the project of the task. A timer that ends takes the project that its task then has; a finished entry keeps its own when the task moves.
+             */
+            project_id: string | null;
+            /**
+             * Format: uuid
+             * @description A task of the project
+             */
+            task_id: string | null;
+            /**
+             * Format: date-time
+             * @description When the work began
+             * @example 2026-03-02T08:00:00Z
+             */
+            started_at: string;
+            /**
+             * Format: date-time
+             * @description When the work ended, after `started_at` and within a year of it; null for a timer that is running. Give either this or `minutes`.
+             * @example 2026-03-02T09:30:00Z
+             */
+            ended_at: string | null;
+            /** @description From start to end, to the nearest minute; null while the timer is running */
+            minutes: number | null;
+            billable: boolean;
+            note: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            deleted_at: string;
         };
         TreePage: {
             /** Format: uuid */
@@ -9207,7 +9612,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        /** @description The caller lacks `leave_requests.delete`; or the leave is approved, and the caller lacks `leave_requests.review` or is its owner (`own_leave_request`) */
         Forbidden30: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10711,6 +11116,74 @@ export interface operations {
             };
         };
     };
+    listContactTrash: {
+        parameters: {
+            query?: {
+                /** @description Moved into 1 to 1000000000 when outside. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "deleted_at" | "-deleted_at";
+                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                exact_total?: boolean;
+                /** @description By fields that the tenant has declared as filterable, as `custom.<key>=<value>` or `custom[<key>]=<value>`. */
+                custom?: {
+                    [key: string]: string;
+                };
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TrashedContact"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
     listContacts: {
         parameters: {
             query?: {
@@ -11606,6 +12079,70 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden5"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    listCompanyTrash: {
+        parameters: {
+            query?: {
+                /** @description Moved into 1 to 1000000000 when outside. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "deleted_at" | "-deleted_at";
+                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                exact_total?: boolean;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TrashedCompany"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -12572,6 +13109,70 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden6"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    listCommunicationLogTrash: {
+        parameters: {
+            query?: {
+                /** @description Moved into 1 to 1000000000 when outside. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "deleted_at" | "-deleted_at";
+                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                exact_total?: boolean;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TrashedCommunicationLog"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -16085,6 +16686,70 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    listProjectTrash: {
+        parameters: {
+            query?: {
+                /** @description Moved into 1 to 1000000000 when outside. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "deleted_at" | "-deleted_at";
+                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                exact_total?: boolean;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TrashedProject"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
     listProjects: {
         parameters: {
             query?: {
@@ -16207,7 +16872,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            /** @description The caller lacks `projects.create`, or is no user and creates a private project (`user_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -16533,7 +17198,17 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Short name, unique among the tenant's projects that are not deleted
+                     * @example ACME
+                     */
+                    key?: string;
+                };
+            };
+        };
         responses: {
             /** @description Success */
             200: {
@@ -16552,14 +17227,28 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden21"];
             404: components["responses"]["NotFound"];
+            /** @description Another project has the key, and the request gives no other one */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity"];
+            422: components["responses"]["UnprocessableEntity2"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable2"];
@@ -16987,6 +17676,70 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden22"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    listTimeEntryTrash: {
+        parameters: {
+            query?: {
+                /** @description Moved into 1 to 1000000000 when outside. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "deleted_at" | "-deleted_at";
+                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                exact_total?: boolean;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TrashedTimeEntry"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -17521,6 +18274,20 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden27"];
             404: components["responses"]["NotFound"];
+            /** @description It overlaps with another entry of the user */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -17618,7 +18385,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden26"];
             404: components["responses"]["NotFound"];
-            /** @description The timer is not running */
+            /** @description The timer is not running, or has not begun yet */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18068,6 +18835,70 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden28"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    listLeaveRequestTrash: {
+        parameters: {
+            query?: {
+                /** @description Moved into 1 to 1000000000 when outside. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "deleted_at" | "-deleted_at";
+                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                exact_total?: boolean;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TrashedLeaveRequest"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -18806,6 +19637,70 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    listTaskTrash: {
+        parameters: {
+            query?: {
+                /** @description Moved into 1 to 1000000000 when outside. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "deleted_at" | "-deleted_at";
+                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                exact_total?: boolean;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TrashedTask"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -23929,7 +24824,17 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description The `edited_at` of the comment as the moderator has read it; 409 if it has been edited since. Default: not compared.
+                     */
+                    edited_at?: string | null;
+                };
+            };
+        };
         responses: {
             /** @description Success */
             200: {
@@ -23948,11 +24853,11 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden50"];
             404: components["responses"]["NotFound"];
-            /** @description The comment is hidden */
+            /** @description The comment is hidden, or has been edited since `edited_at` */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -23969,7 +24874,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity"];
+            422: components["responses"]["UnprocessableEntity2"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable2"];
@@ -24041,7 +24946,17 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description The `edited_at` of the comment as the moderator has read it; 409 if it has been edited since. Default: not compared.
+                     */
+                    edited_at?: string | null;
+                };
+            };
+        };
         responses: {
             /** @description Success */
             200: {
@@ -24060,14 +24975,28 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden50"];
             404: components["responses"]["NotFound"];
+            /** @description The comment has been edited since `edited_at` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity"];
+            422: components["responses"]["UnprocessableEntity2"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable2"];
@@ -26343,7 +27272,20 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden61"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict16"];
+            /** @description Another page has the language of one of them, or the page above is deleted */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -27084,7 +28026,7 @@ export interface operations {
                     /** @enum {unknown} */
                     resource: "contacts" | "companies";
                     /**
-                     * @description What happens to a row whose record exists already, by e-mail address (contacts) or domain (companies): it is skipped, it updates the record, or it becomes another record.
+                     * @description What happens to a row whose record exists already: it is skipped, it updates the record, or it becomes another record. A row with the id of a record in the column `id` is that record; otherwise, contacts are compared by their e-mail addresses, primary ones first, and companies by their domains, with or without `www.`. A row that would update several records fails. One that is found by a further address leaves the addresses of the contact as they are.
                      * @default skip
                      * @enum {unknown}
                      */
@@ -27101,7 +28043,7 @@ export interface operations {
                      */
                     encoding?: "auto" | "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
                     /**
-                     * @description `auto` takes the one that the header row contains most often.
+                     * @description `auto` takes the one that a first line such as `sep=;` names, or else the one that the header row contains most often.
                      * @default auto
                      * @enum {unknown}
                      */

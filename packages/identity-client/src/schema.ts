@@ -1222,7 +1222,7 @@ export interface paths {
         put?: never;
         /**
          * Undo a change of the email address
-         * @description Takes the token of the mail sent to the old address. Restores that address, ends all sessions, trust in devices and the password, and removes a second factor or PIN set up since the change. The response contains a token for `POST /api/auth/password/reset`.
+         * @description Takes the token of the mail sent to the old address. Restores that address, ends all sessions, trust in devices and the password, and removes a second factor, recovery codes and a PIN set up since the change was requested. The response contains a token for `POST /api/auth/password/reset`.
          */
         post: operations["undoEmailChange"];
         delete?: never;
@@ -2621,6 +2621,7 @@ export interface components {
              * @description The user who acted, or on whose behalf an administrator acted. Null in a tenant’s log if an operator of the platform acted
              */
             user_id: string | null;
+            /** @description The present address of the user. Null in a tenant’s log if the user is no longer a member of the tenant */
             user_email: string | null;
             /**
              * Format: uuid
@@ -8929,7 +8930,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The tenant is suspended, or the invitation is for another account */
+            /** @description The tenant is not active, or the invitation is for another account */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
