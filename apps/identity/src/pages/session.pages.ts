@@ -119,7 +119,8 @@ export const sessionPages = (use: Dependencies): Record<string, AnyPage> => {
     form: {
       fields: {},
       async submit(visit, _nothing, { user, address }) {
-        await use.signIn.signOut(user, visit.origin);
+        // Not only this session: earlier ones of the browser may hold tokens of apps opened from it.
+        await use.signIn.signOutDevice(user, visit.origin);
         use.cookies.clearSession(visit.res);
         return address;
       },

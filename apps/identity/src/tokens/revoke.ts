@@ -73,6 +73,22 @@ export const endSessions = async (
   return sessionIds.map((id) => tokenRevokedEvent({ session_id: id, user_id: userId, reason }));
 };
 
+/**
+ * Ends the open sessions of a user on one device, with all their tokens. The caller must hold the lock of the user, so
+ * that a sign-in in progress has finished and its session is ended too.
+ */
+export const endSessionsOfDevice = async (
+  tx: Transaction,
+  { deviceId, userId }: { readonly deviceId: string; readonly userId: string },
+  reason: RevocationReason,
+): Promise<TokenRevokedEvent[]> => {
+  const sessions = await tx.session.findMany({
+    where: { deviceId, userId, endedAt: null, expiresAt: { gt: new Date() } },
+    select: { id: true },
+  });
+  return endSessions(tx, { sessionIds: sessions.map(({ id }) => id), userId }, reason);
+};
+
 /** Ends a session and all its tokens. */
 export const endSession = async (
   tx: Transaction,

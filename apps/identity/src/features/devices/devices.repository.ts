@@ -5,7 +5,7 @@ import type { Origin } from '../../origin/origin.ts';
 import { describeDevice } from '../../origin/user-agent.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import { digest, newSecret } from '../../security/secrets.ts';
-import { endSessions } from '../../tokens/revoke.ts';
+import { endSessionsOfDevice } from '../../tokens/revoke.ts';
 import { lockUser } from '../../users/users.ts';
 
 /** Maximum length of the list; most users have a handful of devices. */
@@ -148,16 +148,11 @@ export class DevicesRepository {
   remove(actor: Actor, id: string): Promise<boolean> {
     const { userId } = actor;
     return this.#database.$transaction(async (tx) => {
-      // Waits for a sign-in in progress, so that its session is ended too.
       await lockUser(tx, userId);
-      const sessions = await tx.session.findMany({
-        where: { deviceId: id, userId, endedAt: null, expiresAt: { gt: new Date() } },
-        select: { id: true },
-      });
+      // First, because sessions do not refer to a device that has been deleted.
+      const revocations = await endSessionsOfDevice(tx, { deviceId: id, userId }, 'device_revoked');
       const { count } = await tx.device.deleteMany({ where: { id, userId } });
       if (count === 0) return false;
-      const sessionIds = sessions.map(({ id }) => id);
-      const revocations = await endSessions(tx, { sessionIds, userId }, 'device_revoked');
       await note(tx, actor, 'device_revoked');
       if (revocations.length > 0) await enqueue(tx, ...revocations);
       return true;

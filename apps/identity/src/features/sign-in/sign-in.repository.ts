@@ -7,7 +7,7 @@ import { digest, newSecret } from '../../security/secrets.ts';
 import { FIRST_PARTY } from '../../tokens/access-token.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { IssueToken } from '../../tokens/issue.ts';
-import { endSession, revokeGrant, revokeToken } from '../../tokens/revoke.ts';
+import { endSession, endSessionsOfDevice, revokeGrant, revokeToken } from '../../tokens/revoke.ts';
 import { lockUser } from '../../users/users.ts';
 
 export interface Account {
@@ -181,6 +181,31 @@ export class SignInRepository {
       await note(tx, actor, 'logout');
       await enqueue(tx, ...revocations);
     });
+  }
+
+  /**
+   * Ends the session of a page and all other open sessions of the same device: those of earlier sign-ins in this
+   * browser, whose applications still have tokens.
+   */
+  async signOutDevice(caller: UserCaller, actor: Actor): Promise<void> {
+    const { id: userId } = caller;
+    await this.#database.$transaction(async (tx) => {
+      await lockUser(tx, userId);
+      const deviceId = await this.#deviceOf(tx, caller);
+      const revocations =
+        deviceId === null
+          ? await this.#revoke(tx, caller)
+          : await endSessionsOfDevice(tx, { deviceId, userId }, 'logout');
+      await note(tx, actor, 'logout');
+      if (revocations.length > 0) await enqueue(tx, ...revocations);
+    });
+  }
+
+  /** Null if the device is no longer recorded. */
+  async #deviceOf(tx: Transaction, { sessionId }: UserCaller): Promise<string | null> {
+    if (sessionId === null) return null;
+    const session = await tx.session.findUnique({ where: { id: sessionId } });
+    return session?.deviceId ?? null;
   }
 
   async #revoke(tx: Transaction, caller: UserCaller): Promise<NewEvent[]> {

@@ -149,6 +149,11 @@ export class SignInService {
     return this.#use.repository.signOut(caller, actorOf(caller, origin));
   }
 
+  /** Ends all sessions of the user in the browser of a page, with their tokens. */
+  signOutDevice(caller: UserCaller, origin: Origin): Promise<void> {
+    return this.#use.repository.signOutDevice(caller, actorOf(caller, origin));
+  }
+
   /** The account whose password matches; null if none does. */
   async #verify(
     { email, password }: Credentials,
