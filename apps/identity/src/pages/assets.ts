@@ -3,19 +3,26 @@ import { readFileSync } from 'node:fs';
 import { forwarded, type RouteTable } from '@tessera/http-kit';
 import type { Brand } from '../config/brand.ts';
 
-interface Asset {
-  /** URL with a hash of the content, so that it can be cached indefinitely. */
-  readonly address: string;
+interface StaticFile {
   readonly path: string;
   readonly type: string;
-  readonly content: Buffer;
+  readonly content: Buffer | string;
+  /** A hash of the content. */
+  readonly version: string;
+  /** Content-Security-Policy that replaces the default one. */
+  readonly policy?: string;
+}
+
+interface Asset extends StaticFile {
+  /** URL with the version, so that it can be cached indefinitely. */
+  readonly address: string;
 }
 
 const asset = (name: string, type: string): Asset => {
   const content = readFileSync(new URL(`../../assets/${name}`, import.meta.url));
   const version = createHash('sha256').update(content).digest('base64url').slice(0, 12);
   const path = `/assets/${name}`;
-  return { address: `${path}?v=${version}`, path, type, content };
+  return { address: `${path}?v=${version}`, path, type, content, version };
 };
 
 /** Static files of the pages. */
@@ -42,33 +49,29 @@ export const logoAddress = ({ logo }: Brand): string | null => logo && `${LOGO}?
 /** A logo opened directly runs no scripts and loads nothing. */
 const LOGO_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-interface StaticFile {
-  readonly path: string;
-  readonly type: string;
-  readonly content: Buffer | string;
-  /** Content-Security-Policy that replaces the default one. */
-  readonly policy?: string;
-}
-
-const staticFileRoute = (name: string, { path, type, content, policy }: StaticFile) =>
+/**
+ * A file may be cached only under the URL with its own version. While a release is being deployed, pages of one replica
+ * also get files of other versions from other replicas, which must not stay in caches in their place.
+ */
+const staticFileRoute = (name: string, { path, type, content, version, policy }: StaticFile) =>
   forwarded({
     method: 'get',
     path,
     summary: `Static file: ${name}`,
     isPage: true,
     responses: {},
-    forward: (_req, res) => {
+    forward: ({ query }, res) => {
       if (policy !== undefined) res.set('Content-Security-Policy', policy);
-      res.set('Cache-Control', 'public, max-age=31536000, immutable').type(type).send(content);
+      const isCacheable = query.v === version;
+      res.set('Cache-Control', isCacheable ? 'public, max-age=31536000, immutable' : 'no-store');
+      res.type(type).send(content);
     },
   });
 
 const staticFilesOf = ({ style, logo }: Brand): Readonly<Record<string, StaticFile>> => ({
   ...assets,
-  ...(style && { brand: { path: BRAND_STYLE, type: 'text/css', content: style.content } }),
-  ...(logo && {
-    logo: { path: LOGO, type: logo.type, content: logo.content, policy: LOGO_POLICY },
-  }),
+  ...(style && { brand: { ...style, path: BRAND_STYLE, type: 'text/css' } }),
+  ...(logo && { logo: { ...logo, path: LOGO, policy: LOGO_POLICY } }),
 });
 
 export const assetRoutes = (brand: Brand): RouteTable =>

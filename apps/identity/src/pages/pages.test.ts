@@ -230,6 +230,24 @@ describe('every page', () => {
   });
 });
 
+describe('a static file', () => {
+  const cachingOf = async (path: string) => {
+    const { status, headers } = await identity.http.get(path);
+    return [status, headers['cache-control']];
+  };
+
+  test('may be cached only under the URL with its own version', async () => {
+    const { text } = await identity.http.get('/sign-in');
+    const [, path = '', version = ''] =
+      /href="(\/assets\/pages\.css)\?v=([\w-]+)"/.exec(text) ?? [];
+    const forever = 'public, max-age=31536000, immutable';
+    expect(await cachingOf(`${path}?v=${version}`)).toEqual([200, forever]);
+    for (const other of [path, `${path}?v=other`, `${path}?v=${version}&v=other`]) {
+      expect(await cachingOf(other)).toEqual([200, 'no-store']);
+    }
+  });
+});
+
 describe('the language', () => {
   const languageOf = async (path: string, headers: Record<string, string> = {}) => {
     const answer = await identity.http.get(path).set(headers);
