@@ -1,5 +1,5 @@
 import type { Origin } from '../../origin/origin.ts';
-import { CodeFlow, type TestClient } from '../../testing/code-flow.ts';
+import { CodeFlow, pageOf, type TestClient } from '../../testing/code-flow.ts';
 import { Forms } from '../../testing/forms.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { claimsOf, expectRefused } from '../../testing/tokens.ts';
@@ -240,6 +240,29 @@ test('the end of one chain of tokens affects neither the consent nor other chain
   expect((await flow.exchange(client, given)).status).toBe(400);
   expect((await flow.refresh(client, kept.refresh_token)).status).toBe(200);
   expect((await flow.tokens(client, cookie, scope)).scope).toBe('openid');
+});
+
+test('a page that is needed after the consent returns to the request', async () => {
+  const client = await flow.client({ isTrusted: false });
+  const user = await identity.people.user();
+  const cookie = await flow.signIn(user);
+  const { uid, resume } = await sendToConsent(client, cookie);
+  const address = await accepted(uid, cookie);
+  const { database } = identity.context;
+  const force = (forcePasswordChange: boolean) =>
+    database.user.update({ where: { id: user.id }, data: { forcePasswordChange } });
+  await force(true);
+  const { page, returnTo } = pageOf(await goOn(address, cookie, resume));
+  expect(page).toBe('https://identity.test/password/change');
+  expect(Object.fromEntries(returnTo.searchParams)).toEqual(
+    flow.query(client, challenge, { state: 's', scope: 'openid profile' }),
+  );
+  await force(false);
+  const answer = await identity.http
+    .get(`${returnTo.pathname}${returnTo.search}`)
+    .set('cookie', cookie)
+    .redirects(0);
+  expect(flow.told(answer).get('code')).toMatch(/\S/);
 });
 
 test('if the user refuses, the client gets access_denied', async () => {

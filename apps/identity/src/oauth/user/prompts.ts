@@ -1,5 +1,6 @@
 import type { Configuration, KoaContextWithOIDC, interactionPolicy as Policy } from 'oidc-provider';
 import { interactionPolicy } from '../oidc-provider.ts';
+import { returnUrlOfStored } from './authorize.ts';
 import type { Pages } from './pages.ts';
 import { requestContext } from './request-context.ts';
 import { isTrusted } from './stores/clients.ts';
@@ -79,6 +80,10 @@ const steps = (): readonly Step[] => [
   { prompt: consentUnlessTrusted(), page: (pages, _returnTo, uid) => pages.consent(uid) },
 ];
 
+/** Where a page returns to. A request that continues after consent has no URL of its own, but is stored. */
+const returnToOf = ({ oidc: { provider, params = {} } }: KoaContextWithOIDC): string =>
+  requestContext().returnTo ?? returnUrlOfStored(provider.issuer, params);
+
 /** The steps as the provider takes them. */
 export const interactionsOf = (pages: Pages): NonNullable<Configuration['interactions']> => {
   const all = steps();
@@ -87,10 +92,10 @@ export const interactionsOf = (pages: Pages): NonNullable<Configuration['interac
   for (const { prompt } of all) policy.add(prompt);
   return {
     policy,
-    url: (_ctx, { prompt: { name }, uid }) => {
+    url: (ctx, { prompt: { name }, uid }) => {
       const step = all.find(({ prompt }) => prompt.name === name);
       if (!step) throw new Error(`There is no page for the prompt ${name}.`);
-      return step.page(pages, requestContext().returnTo ?? '', uid);
+      return step.page(pages, returnToOf(ctx), uid);
     },
   };
 };
