@@ -1,12 +1,13 @@
 import { oneOf, optional, uuid } from '@tessera/fields';
 import { html } from '../http/html.ts';
 import { sessionCookie } from '../http/session-cookie.ts';
+import type { ConsentRequest } from '../oauth/user/consents.ts';
 import type { AuthorizationServer } from '../oauth/user/server.ts';
 import { opensApi } from '../tokens/scopes.ts';
 import { formOf } from './form.ts';
 import { type AnyPage, page } from './page.ts';
 import { scopeLines, scopeList } from './scope-lines.ts';
-import { applicationRedirect, pageAddress, signedInUser, type Visit } from './visit.ts';
+import { applicationRedirect, pageAddress, Redirect, signedInUser, type Visit } from './visit.ts';
 
 interface Dependencies {
   readonly consents: AuthorizationServer['consents'];
@@ -19,6 +20,10 @@ const hostOf = (address: string): string => {
   return host || protocol.slice(0, -1);
 };
 
+/** Where the browser goes from a request that needs no answer any more. */
+const continuation = ({ req }: Visit, { redirectUri }: ConsentRequest, address: string): string =>
+  applicationRedirect(redirectUri, address, { request: String(req.params.uid) });
+
 /** Asks the user for consent to a third-party application. */
 export const consentPage = ({ consents, config }: Dependencies): AnyPage => {
   const session = sessionCookie(config);
@@ -29,7 +34,10 @@ export const consentPage = ({ consents, config }: Dependencies): AnyPage => {
     path: '/consent/{uid}',
     async open(visit) {
       const user = signedInUser(visit);
-      return { user, request: await consents.show(...of(visit)) };
+      const request = await consents.show(...of(visit));
+      // Also a form that was sent twice, or whose answer was lost.
+      if (request.goOnAt !== null) throw new Redirect(continuation(visit, request, request.goOnAt));
+      return { user, request };
     },
     view(visit, { user, request }, form) {
       const { client, redirectUri, scopes, tenant, returnTo } = request;
@@ -62,7 +70,7 @@ export const consentPage = ({ consents, config }: Dependencies): AnyPage => {
           decision === 'refuse'
             ? await consents.refuse(uid, ...from)
             : await consents.accept(uid, ...from, shown);
-        return applicationRedirect(request.redirectUri, address, { request: uid });
+        return continuation(visit, request, address);
       },
     },
   });

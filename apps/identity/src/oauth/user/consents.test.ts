@@ -68,6 +68,7 @@ test('an untrusted client is sent to the consent page, which gets the client and
     returnTo: expect.stringMatching(
       /^https:\/\/identity\.test\/oauth\/authorize\?.*code_challenge=/,
     ),
+    goOnAt: null,
   });
   expect(resume).toMatch(new RegExp(`path=/oauth/authorize/${uid};.*; secure; httponly`, 'i'));
 });
@@ -288,11 +289,53 @@ test('a request can only be answered in its own session', async () => {
   await expect(unknown).rejects.toMatchObject({ status: 404 });
 });
 
-test('a request is answered once', async () => {
-  const { uid, cookie } = await asked();
-  await consents.refuse(uid, secretOf(cookie), origin);
-  const again = accepted(uid, cookie);
-  await expect(again).rejects.toMatchObject({ status: 409 });
+test('the first answer to a request counts', async () => {
+  const { uid, cookie, resume } = await asked();
+  const secret = secretOf(cookie);
+  const address = await consents.refuse(uid, secret, origin);
+  expect(await accepted(uid, cookie)).toBe(address);
+  expect((await consents.show(uid, secret, origin)).goOnAt).toBe(address);
+  expect(flow.told(await goOn(address, cookie, resume)).get('error')).toBe('access_denied');
+});
+
+test('a consent that is sent twice continues, and the client gets a code', async () => {
+  const { client, cookie, uid, resume } = await asked();
+  const path = `/consent/${uid}`;
+  const forms = new Forms(identity);
+  const form = await forms.open(path, cookie);
+  const press = () => forms.send(path, form, { decision: 'accept' });
+  const goesOn = [303, `/continue?request=${uid}`];
+  const [first, second] = [await press(), await press()];
+  expect([first.status, first.headers.location]).toEqual(goesOn);
+  expect([second.status, second.headers.location]).toEqual(goesOn);
+  const shown = await identity.http.get(path).set('cookie', form.cookie).redirects(0);
+  expect([shown.status, shown.headers.location]).toEqual(goesOn);
+  const answer = await goOn(`https://identity.test/oauth/authorize/${uid}`, cookie, resume);
+  expect(answer.headers.location).toContain(client.redirectUri);
+  expect(flow.told(answer).get('code')).toMatch(/\S/);
+});
+
+test('a client of a tenant gets access_denied if the user has left the tenant meanwhile', async () => {
+  const tenant = await identity.people.tenant();
+  const user = await identity.people.user({ tenant });
+  const client = await flow.client({ isTrusted: false, tenantId: tenant.id });
+  const cookie = await flow.signIn(user);
+  const { uid, resume } = await sendToConsent(client, cookie, { scope: 'openid' });
+  const path = `/consent/${uid}`;
+  const forms = new Forms(identity);
+  const form = await forms.open(path, cookie);
+  await identity.context.database.membership.deleteMany({ where: { userId: user.id } });
+  const sent = { decision: 'accept', tenant_id: tenant.id };
+  for (const answer of [
+    await identity.http.get(path).set('cookie', form.cookie).redirects(0),
+    await forms.send(path, form, sent),
+  ]) {
+    expect([answer.status, answer.headers.location]).toEqual([303, `/continue?request=${uid}`]);
+  }
+  const address = await consents.accept(uid, secretOf(cookie), origin, tenant.id);
+  const told = flow.told(await goOn(address, cookie, resume));
+  expect(told.get('error')).toBe('access_denied');
+  expect(await identity.context.database.consent.count({ where: { userId: user.id } })).toBe(0);
 });
 
 test('a request cannot continue without the answer, without the cookie or as another user', async () => {

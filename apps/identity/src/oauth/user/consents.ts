@@ -5,7 +5,7 @@ import type { Database } from '../../database.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { SessionUses } from '../../tokens/session-uses.ts';
 import { returnUrlOfStored } from './authorize.ts';
-import { actingTenantId } from './grant.ts';
+import { actingTenantId, isAdmitted } from './grant.ts';
 import { createUncertainCommits, runInRequest } from './request-context.ts';
 import { clientTenantId } from './stores/clients.ts';
 import { recordConsent } from './stores/consents.ts';
@@ -23,6 +23,11 @@ export interface ConsentRequest {
   readonly scopes: readonly string[];
   /** The URL of the authorization request, to continue it as another user. */
   readonly returnTo: string;
+  /**
+   * The URL to continue at if there is nothing to ask, because the request has been answered or the user has left the
+   * tenant of the client, which then gets `access_denied`; null otherwise.
+   */
+  readonly goOnAt: string | null;
 }
 
 /** A stored request that waits for consent, with the session and client that it belongs to. */
@@ -32,6 +37,14 @@ interface PendingConsent {
   readonly session: WebSession;
   readonly client: Client;
 }
+
+/** Whether the user must still decide. A client whose tenant the user has left is refused without asking. */
+const needsAnswer = ({
+  interaction,
+  session,
+  client,
+}: Pick<PendingConsent, 'interaction' | 'session' | 'client'>): boolean =>
+  interaction.result === undefined && isAdmitted(session, clientTenantId(client));
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
@@ -59,13 +72,15 @@ export class Consents {
       origin,
       async ({ provider, interaction, session, client }) => {
         const { redirect_uri, scope } = interaction.params;
-        const id = actingTenantId(session, clientTenantId(client));
+        const isOpen = needsAnswer({ interaction, session, client });
+        const id = isOpen ? actingTenantId(session, clientTenantId(client)) : null;
         return {
           client: { id: client.clientId, name: text(client.name) },
           redirectUri: text(redirect_uri),
           tenant: id === null ? null : await this.#database.tenant.findUnique({ where: { id } }),
           scopes: text(scope).split(' '),
           returnTo: returnUrlOfStored(provider.issuer, interaction.params),
+          goOnAt: isOpen ? null : interaction.returnTo,
         };
       },
     );
@@ -73,7 +88,7 @@ export class Consents {
 
   /**
    * Records the user's consent, in the tenant that the user was shown (null: none), and returns the URL to
-   * continue at. 409 if another tenant has become active since.
+   * continue at. 409 if another tenant has become active since. The first answer to a request counts.
    */
   accept(
     uid: string,
@@ -81,7 +96,9 @@ export class Consents {
     origin: Origin,
     shownTenantId: string | null,
   ): Promise<string> {
-    return this.#withPending(uid, secret, origin, async ({ interaction, session, client }) => {
+    return this.#withPending(uid, secret, origin, async (pending) => {
+      const { interaction, session, client } = pending;
+      if (!needsAnswer(pending)) return interaction.returnTo;
       const { userId } = session;
       const tenantId = actingTenantId(session, clientTenantId(client));
       if (tenantId !== shownTenantId) {
@@ -102,9 +119,14 @@ export class Consents {
     });
   }
 
-  /** Refuses: the client gets `access_denied`. Returns the URL to continue at. */
+  /**
+   * Refuses: the client gets `access_denied`, unless the request has already been answered. Returns the URL to continue
+   * at.
+   */
   refuse(uid: string, secret: string | undefined, origin: Origin): Promise<string> {
-    return this.#withPending(uid, secret, origin, async ({ interaction }) => {
+    return this.#withPending(uid, secret, origin, async (pending) => {
+      const { interaction } = pending;
+      if (!needsAnswer(pending)) return interaction.returnTo;
       interaction.result = { error: 'access_denied', error_description: 'the user refused' };
       await interaction.persist();
       return interaction.returnTo;
@@ -131,9 +153,6 @@ export class Consents {
       async () => {
         const interaction = await provider.Interaction.find(uid);
         if (interaction?.session?.uid !== session.id) throw notFound('The request');
-        if (interaction.result) {
-          throw new HttpError(409, 'conflict', 'The request has already been answered.');
-        }
         const client = await provider.Client.find(text(interaction.params.client_id));
         if (!client) throw notFound('The request');
         return work({ provider, interaction, session, client });

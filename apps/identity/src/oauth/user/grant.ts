@@ -6,17 +6,19 @@ import { clientTenantId, isTrusted } from './stores/clients.ts';
 import { type Consent, covers, findConsent } from './stores/consents.ts';
 import type { WebSession } from './stores/web-sessions.ts';
 
+/** Whether a user may act through a client: one of a tenant is for members of that tenant only. */
+export const isAdmitted = ({ tenantIds }: WebSession, clientTenant: string | null): boolean =>
+  clientTenant === null || tenantIds.includes(clientTenant);
+
 /**
  * The tenant that a user acts in through a client: the client's own tenant, or else the user's active one.
  * `access_denied` if the client belongs to a tenant that the user is not a member of.
  */
-export const actingTenantId = (
-  { tenantIds }: WebSession,
-  clientTenant: string | null,
-): string | null => {
-  if (clientTenant === null) return tenantIds[0] ?? null;
-  if (tenantIds.includes(clientTenant)) return clientTenant;
-  throw new errors.AccessDenied('the user is not a member of the tenant');
+export const actingTenantId = (session: WebSession, clientTenant: string | null): string | null => {
+  if (!isAdmitted(session, clientTenant)) {
+    throw new errors.AccessDenied('the user is not a member of the tenant');
+  }
+  return clientTenant ?? session.tenantIds[0] ?? null;
 };
 
 /** An earlier consent that covers everything requested; null if the user has to be asked. */
