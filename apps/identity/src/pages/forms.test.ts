@@ -210,7 +210,6 @@ describe('a notice', () => {
 
   test.each([
     ['email_verified', 'Your email address is confirmed.'],
-    ['password_reset', 'Your password has been changed.'],
     ['invitation_accepted', 'You have joined the organization.'],
   ])('is shown to signed-in users too: %s', async (notice, told) => {
     const cookie = await forms.signIn((await identity.people.user()).email);

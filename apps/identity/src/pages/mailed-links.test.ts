@@ -113,6 +113,33 @@ describe('the page that confirms an address', () => {
   });
 });
 
+describe('the page that resets a password', () => {
+  /** The link of a user who has forgotten the password. */
+  const forgotten = async ({ email }: { readonly email: string | null }): Promise<string> => {
+    await identity.http.post('/api/auth/password/forgot').send({ email }).expect(200);
+    return linkTo('password_reset', email ?? '');
+  };
+
+  test('does not tell another signed-in user that their password has been changed', async () => {
+    const link = await forgotten(await identity.people.user());
+    const cookie = await stranger();
+    const answer = await forms.send(link, await forms.open(link, cookie), password);
+    expect(answer.headers.location).toBe('/result?notice=password_reset');
+    const page = await read('/result?notice=password_reset', cookie);
+    expect(page).toContain('Your password has been changed. Sign in with your new password.');
+    expect(page).toContain('You are still signed in as');
+  });
+
+  test('leads the user, who is signed out by it, to the sign-in', async () => {
+    const user = await identity.people.user();
+    const [link, cookie] = [await forgotten(user), await forms.signIn(user.email)];
+    const answer = await forms.send(link, await forms.open(link, cookie), password);
+    expect(answer.headers.location).toBe('/sign-in?notice=password_reset');
+    const page = await read('/sign-in?notice=password_reset', cookie);
+    expect(page).toContain('Sign in with your new password.');
+  });
+});
+
 describe('the page that deletes an account registered by somebody else', () => {
   test('shows the address, and that a used link is invalid', async () => {
     const { email, link } = await claimed();

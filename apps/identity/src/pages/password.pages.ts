@@ -8,6 +8,7 @@ import type { MailedAddress } from './mailed-address.ts';
 import { type AnyPage, page } from './page.ts';
 import { changePassword, passwordChange, passwordChangeFields } from './password-change.ts';
 import { restrictionPages } from './restriction-pages.ts';
+import { resultAddress } from './result.page.ts';
 import { newPasswordFields } from './rule-list.ts';
 import { destination, pageAddress, Redirect, signedInUser } from './visit.ts';
 
@@ -81,8 +82,8 @@ export const passwordPages = ({
       },
       newPassword: 'password',
       async submit(visit, { password, password_confirmation: confirmation }, link) {
-        await passwords.reset({ ...link, password, confirmation }, visit.origin);
-        return '/sign-in?notice=password_reset';
+        const userId = await passwords.reset({ ...link, password, confirmation }, visit.origin);
+        return resultAddress(visit, 'password_reset', userId);
       },
     },
   });

@@ -59,8 +59,8 @@ export class PasswordsService {
   }
 
   /**
-   * Sets a new password with a reset token and signs the user out everywhere. 422 names the token and every
-   * rule that the new password breaks.
+   * Sets a new password with a reset token and signs the user out everywhere. Returns the id of the user. 422 names the
+   * token and every rule that the new password breaks.
    */
   async reset(
     given: {
@@ -70,15 +70,13 @@ export class PasswordsService {
       readonly confirmation: string;
     },
     origin: Origin,
-  ): Promise<void> {
+  ): Promise<string> {
     const { repository, passwords } = this.#use;
     const invalidToken: FieldErrors = { token: ['the link is invalid or has expired'] };
     const reset = await repository.findReset(given.token, given.email);
-    throwIfInvalid({
-      ...(!reset && invalidToken),
-      ...passwords.errors('password', given, reset?.person ?? given),
-    });
-    if (!reset) return;
+    const broken = passwords.errors('password', given, reset?.person ?? given);
+    if (!reset) throw validationFailed({ ...invalidToken, ...broken });
+    throwIfInvalid(broken);
     const { person } = reset;
     const current = person.passwordHash ? [person.passwordHash] : [];
     // Do not reveal passwords of somebody who only claimed the address.
@@ -92,7 +90,8 @@ export class PasswordsService {
         if (isAddressTaken(error)) return false;
         throw error;
       });
-    if (!isDone) throwIfInvalid(invalidToken);
+    if (!isDone) throw validationFailed(invalidToken);
+    return person.id;
   }
 
   /**

@@ -150,7 +150,6 @@ export const de: Texts = {
       'Ihre E-Mail-Adresse wurde wiederhergestellt und alle Geräte wurden abgemeldet. Legen Sie ein neues Passwort fest, um sich wieder anzumelden.',
   },
   signedInNotices: {
-    password_reset: 'Ihr Passwort wurde geändert.',
     invitation_accepted: 'Sie sind der Organisation beigetreten.',
   },
   signOutNow: 'Abmelden',

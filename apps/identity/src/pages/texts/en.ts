@@ -148,7 +148,6 @@ export const en = {
   },
   /** Instead of some of these, for people who are signed in. */
   signedInNotices: {
-    password_reset: 'Your password has been changed.',
     invitation_accepted: 'You have joined the organization.',
   },
   signOutNow: 'Sign out',

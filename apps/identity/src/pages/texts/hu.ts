@@ -145,7 +145,6 @@ export const hu: Texts = {
       'Az e-mail-címét visszaállítottuk, és minden eszközt kijelentkeztettünk. A bejelentkezéshez állítson be új jelszót.',
   },
   signedInNotices: {
-    password_reset: 'A jelszava megváltozott.',
     invitation_accepted: 'Csatlakozott a szervezethez.',
   },
   signOutNow: 'Kijelentkezés',
