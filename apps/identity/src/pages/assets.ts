@@ -33,6 +33,7 @@ export const assets = {
   passwords: asset('show-password.js', 'text/javascript'),
   passwordRules: asset('password-rules.js', 'text/javascript'),
   recoveryCodes: asset('recovery-codes.js', 'text/javascript'),
+  sendOnce: asset('send-once.js', 'text/javascript'),
   icon: asset('icon.svg', 'image/svg+xml'),
 };
 

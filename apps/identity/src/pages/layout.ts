@@ -93,6 +93,7 @@ ${iconOf(brand)}
 <link rel="stylesheet" href="${assets.style.address}">
 ${brandStyle !== null && html`<link rel="stylesheet" href="${brandStyle}">`}
 ${inAccount && html`<link rel="stylesheet" href="${assets.account.address}">`}
+${isVisit(reader) && html`<script src="${assets.sendOnce.address}" defer></script>`}
 ${sendsForm && html`<script src="${assets.passwords.address}" defer></script>`}
 </head>
 <body${inAccount && html` class="account ${view.section ?? ''}"`}>

@@ -65,6 +65,7 @@ export const dataPages = (use: Dependencies): Record<string, AnyPage> => ({
           html`<p>${texts.contents}</p><p>${texts.without}</p>`,
           formOf(visit, form, {
             submit: texts.submit,
+            isDownload: true,
             content: html`<p class="hint">${texts.care}</p>`,
           }),
         ],

@@ -1,4 +1,5 @@
 import { oneOf } from '@tessera/fields';
+import { HttpError } from '@tessera/http-kit';
 import { code } from '../../features/two-factor/two-factor.schema.ts';
 import type { AppSecret, TwoFactorService } from '../../features/two-factor/two-factor.service.ts';
 import { type Html, html } from '../../http/html.ts';
@@ -52,13 +53,24 @@ const download = ({ texts }: Visit, title: string, codes: readonly string[]): Ht
 
 /** The steps to enable two-factor authentication: secret and first code, then recovery codes. */
 export const enrolmentPages = (use: Dependencies): Record<string, AnyPage> => {
+  /**
+   * Where to go if there is nothing to confirm. The form may have been sent twice: what answered it first, with the
+   * recovery codes, has not reached the browser, so only new codes help.
+   */
+  const addressWithoutSecret = async (visit: Visit, user: UserCaller): Promise<string> => {
+    const { since } = await use.twoFactor.status(user);
+    const areLost =
+      visit.req.method === 'POST' && since !== null && use.shownCodes.of(visit, user) === null;
+    return areLost ? `${addresses.replace}?notice=recovery_codes_unseen` : sections.twoFactor;
+  };
+
   const setUp = accountPage({
     section: 'twoFactor',
     path: addresses.setUp,
     isSensitive: true,
-    async open(_visit, user) {
+    async open(visit, user) {
       const secret = await use.twoFactor.pending(user);
-      if (!secret) throw new Redirect(sections.twoFactor);
+      if (!secret) throw new Redirect(await addressWithoutSecret(visit, user));
       return { user, secret };
     },
     view(visit, { user, secret }, form) {
@@ -85,7 +97,12 @@ export const enrolmentPages = (use: Dependencies): Record<string, AnyPage> => {
     form: {
       fields: { code },
       async submit(visit, given, { user }) {
-        const codes = await use.twoFactor.confirmWithCodes(user, given.code, visit.origin);
+        const codes = await use.twoFactor
+          .confirmWithCodes(user, given.code, visit.origin)
+          .catch(async (error: unknown) => {
+            const isConfirmed = error instanceof HttpError && error.status === 409;
+            throw isConfirmed ? new Redirect(await addressWithoutSecret(visit, user)) : error;
+          });
         use.shownCodes.keep(visit, user, codes);
         return `${addresses.codes}?notice=two_factor_on`;
       },

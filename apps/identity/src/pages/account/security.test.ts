@@ -124,6 +124,20 @@ describe('the pages of the second factor', () => {
     expect((await get(CODES, garbage)).headers.location).toBe('/account/two-factor');
   });
 
+  test('offer new recovery codes if the answer with the first ones was lost', async () => {
+    await send('/account/two-factor', {});
+    const page = await get(SET_UP);
+    const code = totpAt(secretIn(page.text), Date.now());
+    const form = await forms.open(SET_UP, cookie);
+    const press = () => forms.send(SET_UP, form, { code });
+    const notice = '/account/two-factor/new-recovery-codes?notice=recovery_codes_unseen';
+    const answers = [...(await Promise.all([press(), press()])), await press()];
+    const locations = answers.map(({ headers }) => headers.location);
+    expect(locations.sort()).toEqual([notice, notice, `${CODES}?notice=two_factor_on`]);
+    expect((await get(notice)).text).toContain('your recovery codes did not reach this browser');
+    expect((await get(SET_UP)).headers.location).toBe('/account/two-factor');
+  });
+
   test('show them for at most half an hour', async () => {
     const { after } = await turnOn();
     const now = Date.now();
