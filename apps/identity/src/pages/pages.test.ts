@@ -292,6 +292,18 @@ describe('the language', () => {
     expect(await languageOf('/password/forgot', { cookie, 'accept-language': 'de' })).toBe('hu');
   });
 
+  test.each(['fr', ''])(
+    'is not chosen by a parameter without a supported one: %j',
+    async (asked) => {
+      const answer = await identity.http
+        .get('/sign-in')
+        .query({ ui_locales: asked })
+        .set('accept-language', 'de');
+      expect(answer.text).toContain('<html lang="de">');
+      expect(cookieValueOf(answer, 'language')).toBeUndefined();
+    },
+  );
+
   test('is the user’s own once they are signed in', async () => {
     const { id, email } = await identity.people.user();
     await identity.context.database.user.update({ where: { id }, data: { locale: 'hu' } });

@@ -127,7 +127,8 @@ export const visitOf = async (
   const { next = '', ui_locales } = queryOf(req);
   const returnTo = returnToOf(req, config.issuer);
   const reader = readerOf(req, { user, returnTo, chosen });
-  if ((chosen ?? ui_locales) !== undefined) setLanguageCookie(res, reader.language);
+  const asked = languageAmong(chosen ?? ui_locales ?? '');
+  if (asked) setLanguageCookie(res, asked);
   const tokens = forgery.tokensFor(req, res, user?.id ?? null);
   return {
     ...reader,
