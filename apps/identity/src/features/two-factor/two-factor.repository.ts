@@ -26,6 +26,14 @@ export class TwoFactorRepository {
     return this.#database.recoveryCode.count({ where: { userId, usedAt: null } });
   }
 
+  /** Whether all of these are recovery codes of the user, used or not. */
+  async hasCodes(userId: string, codes: readonly string[]): Promise<boolean> {
+    const codeHash = { in: codes.map(hashOf) };
+    return (
+      (await this.#database.recoveryCode.count({ where: { userId, codeHash } })) === codes.length
+    );
+  }
+
   /** Runs `work` with the user locked, which serializes changes of the second factor. */
   change<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.#database.$transaction(async (tx) => {

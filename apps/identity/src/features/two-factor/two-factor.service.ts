@@ -115,6 +115,11 @@ export class TwoFactorService {
     return { since, codesLeft: since === null ? 0 : await repository.codesLeft(id) };
   }
 
+  /** Whether these are the caller's recovery codes, and have not been replaced or removed. */
+  hasCodes({ id }: UserCaller, codes: readonly string[]): Promise<boolean> {
+    return this.#use.repository.hasCodes(id, codes);
+  }
+
   /** The unconfirmed secret created by `enable` within the last hour; null if there is none. */
   async pending(caller: UserCaller): Promise<AppSecret | null> {
     const { repository, vault, reauthentication } = this.#use;

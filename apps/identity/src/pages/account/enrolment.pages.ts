@@ -60,7 +60,9 @@ export const enrolmentPages = (use: Dependencies): Record<string, AnyPage> => {
   const addressWithoutSecret = async (visit: Visit, user: UserCaller): Promise<string> => {
     const { since } = await use.twoFactor.status(user);
     const areLost =
-      visit.req.method === 'POST' && since !== null && use.shownCodes.of(visit, user) === null;
+      visit.req.method === 'POST' &&
+      since !== null &&
+      (await use.shownCodes.of(visit, user)) === null;
     return areLost ? `${addresses.replace}?notice=recovery_codes_unseen` : sections.twoFactor;
   };
 
@@ -113,8 +115,8 @@ export const enrolmentPages = (use: Dependencies): Record<string, AnyPage> => {
     section: 'twoFactor',
     path: addresses.codes,
     isSensitive: true,
-    open(visit, user) {
-      const shown = use.shownCodes.of(visit, user);
+    async open(visit, user) {
+      const shown = await use.shownCodes.of(visit, user);
       if (!shown) throw new Redirect(sections.twoFactor);
       return { user, shown };
     },

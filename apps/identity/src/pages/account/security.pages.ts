@@ -9,8 +9,8 @@ import { twoFactorChangePages } from './two-factor-changes.pages.ts';
 
 /** Pages for password, second factor and PIN. */
 export const securityPages = (services: PageServices): Record<string, AnyPage> => {
-  const { config, vault } = services;
-  const shownCodes = new ShownCodes(config, vault);
+  const { config } = services;
+  const shownCodes = new ShownCodes(services);
   return {
     ...passwordPages({ ...services, minLength: config.passwords.minLength }),
     ...twoFactorPages({

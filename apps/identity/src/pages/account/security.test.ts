@@ -149,6 +149,16 @@ describe('the pages of the second factor', () => {
     }
   });
 
+  test('do not show recovery codes that were replaced in another browser', async () => {
+    const { after } = await turnOn();
+    const replace = '/account/two-factor/new-recovery-codes';
+    expect((await send(replace, { password: PASSWORD })).headers.location).toBe(CODES);
+    const answer = await get(CODES, after);
+    expect(answer.headers.location).toBe('/account/two-factor');
+    expect(cookieValueOf(answer, '__Host-recovery-codes')).toBe('');
+    expect((await get('/account/two-factor', after)).status).toBe(200);
+  });
+
   test('redirect if there is nothing to set up, replace or disable', async () => {
     for (const path of [
       SET_UP,

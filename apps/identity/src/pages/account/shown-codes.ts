@@ -1,4 +1,5 @@
 import type { Vault } from '@tessera/vault';
+import type { TwoFactorService } from '../../features/two-factor/two-factor.service.ts';
 import { ownCookie } from '../../http/session-cookie.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { Visit } from '../visit.ts';
@@ -8,6 +9,12 @@ interface SealedCodes {
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
   readonly codes: readonly string[];
+}
+
+interface Dependencies {
+  readonly config: { readonly isLocal: boolean };
+  readonly vault: Vault;
+  readonly twoFactor: Pick<TwoFactorService, 'hasCodes'>;
 }
 
 const LIFETIME_MS = 30 * 60_000;
@@ -21,10 +28,12 @@ const PURPOSE = 'recovery codes that are shown';
 export class ShownCodes {
   readonly #cookie: ReturnType<typeof ownCookie>;
   readonly #vault: Vault;
+  readonly #twoFactor: Pick<TwoFactorService, 'hasCodes'>;
 
-  constructor(config: { readonly isLocal: boolean }, vault: Vault) {
+  constructor({ config, vault, twoFactor }: Dependencies) {
     this.#cookie = ownCookie('recovery-codes', config);
     this.#vault = vault;
+    this.#twoFactor = twoFactor;
   }
 
   keep({ res }: Visit, { id: userId }: UserCaller, codes: readonly string[]): void {
@@ -34,11 +43,16 @@ export class ShownCodes {
     res.cookie(name, sealed.toString('base64url'), { ...options, maxAge: LIFETIME_MS });
   }
 
-  /** Null if there are none for this user, or they have expired. */
-  of({ req }: Visit, { id }: UserCaller): readonly string[] | null {
-    const stored = this.#opened(this.#cookie.secretOf(req) ?? '');
-    const isTheirs = stored?.userId === id && stored.expiresAt > Date.now();
-    return isTheirs ? stored.codes : null;
+  /**
+   * Null if there are none for this user, or they have expired. Codes that were replaced or removed in another browser
+   * are forgotten, because they do not work.
+   */
+  async of(visit: Visit, user: UserCaller): Promise<readonly string[] | null> {
+    const stored = this.#opened(this.#cookie.secretOf(visit.req) ?? '');
+    if (stored?.userId !== user.id || stored.expiresAt <= Date.now()) return null;
+    if (await this.#twoFactor.hasCodes(user, stored.codes)) return stored.codes;
+    this.forget(visit);
+    return null;
   }
 
   forget({ res }: Visit): void {

@@ -33,7 +33,9 @@ export const twoFactorPages = (use: Dependencies): Record<string, AnyPage> => ({
     async open(visit, user) {
       const status = await use.twoFactor.status(user);
       // Users who have not confirmed saving their codes return to them.
-      if (status.since && use.shownCodes.of(visit, user)) throw new Redirect(addresses.codes);
+      if (status.since && (await use.shownCodes.of(visit, user))) {
+        throw new Redirect(addresses.codes);
+      }
       return { user, status };
     },
     view(visit, { user, status: { since, codesLeft } }, form) {
