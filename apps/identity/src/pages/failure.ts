@@ -15,9 +15,11 @@ const expectsPage = (req: Request, res: Response): boolean =>
   (!req.path.startsWith('/api/') && req.accepts(['json', 'html']) === 'html');
 
 const explanationOf = ({ status, code, headers }: HttpError, texts: Texts): string => {
-  const { failure, alerts, problems } = texts;
+  const { failure, alerts, problems, notices } = texts;
   if (status === 429) return alerts.tooMany(Number(headers['Retry-After'] ?? 60));
   if (status === 422) return problems.token;
+  if (code === 'unauthenticated') return notices.expired;
+  if (status === 409) return alerts.conflict;
   if (status === 404) return failure.notFound;
   if (status === 405) return failure.notAllowed;
   if (code === 'tenant_suspended') return alerts.suspended;

@@ -1,22 +1,30 @@
-import { send } from '@tessera/http-kit';
+import { HttpError, send } from '@tessera/http-kit';
 import type { Request, RequestHandler, Response } from 'express';
 import type { UserCaller } from '../tokens/caller.ts';
 import { type Brand, sendPage, type View } from './layout.ts';
 import type { AnyPage, FileDownload, PageOptions } from './page.ts';
 import type { ReauthenticationPrompt } from './reauthentication.ts';
-import { Redirect, type Visit, visitOf } from './visit.ts';
+import { Redirect, signInAddress, type Visit, visitOf } from './visit.ts';
 
 const SEE_OTHER = 303;
 
-/** Turns a thrown `Redirect` into a redirect. */
+/** Whether the session has ended while the form was processed. */
+const hasSessionEnded = (req: Request, error: unknown): boolean =>
+  req.method === 'POST' && error instanceof HttpError && error.code === 'unauthenticated';
+
+/** Turns a thrown `Redirect` into a redirect, and the end of the session into one to the sign-in. */
 export const withRedirects =
-  (handle: (req: Request, res: Response) => Promise<void>): RequestHandler =>
+  (
+    { issuer }: PageOptions['config'],
+    handle: (req: Request, res: Response) => Promise<void>,
+  ): RequestHandler =>
   async (req, res) => {
     try {
       await handle(req, res);
     } catch (error) {
-      if (!(error instanceof Redirect)) throw error;
-      res.redirect(SEE_OTHER, error.address);
+      if (error instanceof Redirect) res.redirect(SEE_OTHER, error.address);
+      else if (hasSessionEnded(req, error)) res.redirect(SEE_OTHER, signInAddress(req, issuer));
+      else throw error;
     }
   };
 

@@ -12,7 +12,7 @@ import {
 import { submitForm } from './submit-form.ts';
 
 const showPage = (page: AnyPage, options: PageOptions): RequestHandler =>
-  withRedirects(async (req, res) => {
+  withRedirects(options.config, async (req, res) => {
     const { open, view, isSensitive = false } = page;
     const { reauthentication, brand } = options;
     const visit = await visitOfPage(page, options, req, res);

@@ -122,7 +122,7 @@ export const submitForm = (page: AnyPage, options: PageOptions): RequestHandler 
     password: limitersOf(limits, 'password'),
     code: limitersOf(limits, 'twoFactor'),
   };
-  return withRedirects(async (req, res) => {
+  return withRedirects(options.config, async (req, res) => {
     if (form.file) await checkUpload(page, options, limiters.own.address, req, res);
     const { values: sent, file, problem } = await readForm(req, res, form.file);
     const isCounted = isAttempt(sent);

@@ -156,6 +156,13 @@ export const pageAddress = (
   return `${path}${search.size > 0 ? `?${search}` : ''}`;
 };
 
+/** URL of the sign-in that leads back to where a request wanted to go. */
+export const signInAddress = (req: Request, issuer: string): string =>
+  pageAddress(
+    { returnTo: returnToOf(req, issuer), next: isAllowedNext(req.path) ? req.path : null },
+    '/sign-in',
+  );
+
 const isWeb = (address: string): boolean => /^https?:$/.test(new URL(address).protocol);
 
 /**

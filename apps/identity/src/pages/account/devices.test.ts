@@ -35,19 +35,28 @@ describe('the pages of devices', () => {
     await identity.people.signIn(stranger);
     const { session, device } = await belongingsOf(stranger);
     const cookies = await forms.signIn(user.email);
-    const page = await identity.http.get(`/account/devices/${device}`).set('cookie', cookies);
-    expect(page.status).toBe(404);
     const form = await forms.open('/account/devices', cookies);
-    for (const fields of [{ device }, { session }, {}]) {
-      expect((await forms.send('/account/devices', form, fields)).status).toBe(404);
-    }
     const own = (await belongingsOf(user)).device;
-    const ofDevice = { action: 'end', session };
-    expect((await forms.send(`/account/devices/${own}`, form, ofDevice)).status).toBe(404);
-    expect(
-      (await forms.send(`/account/devices/${device}`, form, { action: 'revoke' })).status,
-    ).toBe(404);
+    for (const answer of [
+      await identity.http.get(`/account/devices/${device}`).set('cookie', cookies).redirects(0),
+      await forms.send('/account/devices', form, { device }),
+      await forms.send('/account/devices', form, { session }),
+      await forms.send('/account/devices', form, {}),
+      await forms.send(`/account/devices/${own}`, form, { action: 'end', session }),
+      await forms.send(`/account/devices/${device}`, form, { action: 'revoke' }),
+    ]) {
+      expect([answer.status, answer.headers.location]).toEqual([303, '/account/devices']);
+    }
     expect(await openSessions(stranger)).toBe(1);
+  });
+
+  test('lead from a device that was removed in another tab to the others', async () => {
+    await identity.people.signIn(user);
+    const { device } = await belongingsOf(user);
+    const form = await forms.open('/account/devices', await forms.signIn(user.email));
+    const remove = () => forms.send('/account/devices', form, { device });
+    expect((await remove()).headers.location).toBe('/account/devices?notice=device_signed_out');
+    expect((await remove()).headers.location).toBe('/account/devices');
   });
 
   test.each([
@@ -99,9 +108,10 @@ describe('the pages of apps', () => {
     const { access_token } = await flow.tokens(client, await flow.signIn(stranger));
     const cookies = await forms.signIn(user.email);
     const path = `/account/apps/${client.clientId}`;
-    expect((await identity.http.get(path).set('cookie', cookies)).status).toBe(404);
+    const page = await identity.http.get(path).set('cookie', cookies).redirects(0);
+    expect([page.status, page.headers.location]).toEqual([303, '/account/apps']);
     const form = await forms.open('/account/devices/sign-out-others', cookies);
-    expect((await forms.send(path, form, {})).status).toBe(404);
+    expect((await forms.send(path, form, {})).headers.location).toBe('/account/apps');
     expect((await identity.http.get('/api/user').set(bearerOf(access_token))).status).toBe(200);
   });
 });

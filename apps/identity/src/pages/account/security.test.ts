@@ -3,6 +3,7 @@ import { totpAt } from '../../testing/authenticator.ts';
 import { cookieValueOf } from '../../testing/cookies.ts';
 import { Forms } from '../../testing/forms.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
+import { answerAfter } from '../../testing/locks.ts';
 import { PASSWORD } from '../../testing/population.ts';
 
 const PIN = '192837';
@@ -202,6 +203,23 @@ describe('the pages of the second factor', () => {
       data: { usedAt: new Date() },
     });
     expect((await get('/account/two-factor')).text).toContain(warning);
+  });
+});
+
+describe('a form whose session ends while it is processed', () => {
+  test('leads to the sign-in and back', async () => {
+    const { database } = identity.context;
+    const form = await forms.open('/account/two-factor', cookie);
+    const answer = await answerAfter(
+      database,
+      user.id,
+      () => forms.send('/account/two-factor', form, {}),
+      (tx) => tx.session.updateMany({ where: { userId: user.id }, data: { endedAt: new Date() } }),
+    );
+    expect([answer.status, answer.headers.location]).toEqual([
+      303,
+      '/sign-in?next=%2Faccount%2Ftwo-factor',
+    ]);
   });
 });
 
