@@ -418,6 +418,39 @@ describe('with a separate frontend', () => {
     }
   });
 
+  test('the sign-in page forwards where to go next, shows notices, and knows who is signed in', async () => {
+    const other = await startIdentity({ FRONTEND_LOGIN_URL: 'https://app.test/login?from=id' });
+    try {
+      const locationOf = async (query: Record<string, string>, cookie = '') => {
+        const answer = await other.http
+          .get('/sign-in')
+          .query(query)
+          .set('cookie', cookie)
+          .redirects(0);
+        return answer.headers.location;
+      };
+      const next = '/account/devices';
+      const query = new URLSearchParams({ from: 'id', return_to: `${ISSUER}${next}` });
+      const login = `https://app.test/login?${query}`;
+      expect(await locationOf({ next })).toBe(login);
+      expect(await locationOf({ next, notice: 'unknown' })).toBe(login);
+      expect(await locationOf({ next: 'https://evil.test' })).toBe(
+        'https://app.test/login?from=id',
+      );
+
+      const page = await other.http.get('/sign-in').query({ next, notice: 'email_verified' });
+      expect(page.text).toContain('role="status">Your email address is confirmed.');
+      expect(page.text).toContain(`href="${login.replaceAll('&', '&amp;')}"`);
+      expect(page.text).not.toContain('<form');
+
+      const cookie = await new CodeFlow(other).signIn(await other.people.user());
+      const notice = 'email_verified';
+      expect(await locationOf({ notice }, cookie)).toBe(`/account?notice=${notice}`);
+    } finally {
+      await other.stop();
+    }
+  });
+
   test('registration is available only if enabled', async () => {
     const closed = await startIdentity();
     expect((await closed.http.get('/register')).status).toBe(404);

@@ -9,14 +9,14 @@ import { ownCookie } from '../http/session-cookie.ts';
 import { duration } from '../mail/texts/format.ts';
 import type { Authentication } from '../tokens/authenticate.ts';
 import type { UserCaller } from '../tokens/caller.ts';
-import { checkbox, fields, formOf, link } from './form.ts';
+import { checkbox, fields, formOf, link, message } from './form.ts';
 import { type AnyPage, page } from './page.ts';
 import { destination, pageAddress, Redirect, type Visit } from './visit.ts';
 
 interface Dependencies {
   readonly config: Pick<
     Config,
-    'isLocal' | 'frontendLoginUrl' | 'registrationEnabled' | 'lifetimes'
+    'isLocal' | 'issuer' | 'frontendLoginUrl' | 'registrationEnabled' | 'lifetimes'
   >;
   readonly signIn: SignInService;
   readonly twoFactor: TwoFactorService;
@@ -27,6 +27,18 @@ interface Dependencies {
 /** The user suggested by the application (`login_hint` of OpenID Connect Core). */
 const suggested = ({ returnTo }: Visit): string | undefined =>
   (returnTo && new URL(returnTo).searchParams.get('login_hint')) || undefined;
+
+/** URL of the operator's own login page, which returns to where the visit leads; null without one. */
+const loginElsewhere = (
+  { returnTo, next }: Visit,
+  { frontendLoginUrl, issuer }: Dependencies['config'],
+): string | null => {
+  if (frontendLoginUrl === undefined) return null;
+  const address = new URL(frontendLoginUrl);
+  const goal = returnTo ?? (next === null ? null : `${issuer}${next}`);
+  if (goal !== null) address.searchParams.set('return_to', goal);
+  return address.href;
+};
 
 /** The sign-in pages: email address and password, then the second factor if enabled. */
 export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
@@ -41,19 +53,29 @@ export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
     limit: 'login',
     isForAnybody: true,
     open(visit) {
-      const { frontendLoginUrl } = config;
-      if (frontendLoginUrl !== undefined) {
-        const elsewhere = new URL(frontendLoginUrl);
-        if (visit.returnTo !== null) elsewhere.searchParams.set('return_to', visit.returnTo);
-        throw new Redirect(elsewhere.href);
-      }
-      if (visit.user && visit.returnTo === null && visit.req.method === 'GET') {
+      const { notice = '' } = visit.query;
+      const isOpened = visit.req.method === 'GET';
+      if (visit.user && visit.returnTo === null && isOpened) {
         throw new Redirect(destination(visit, visit.query.notice));
       }
-      return visit.application;
+      const elsewhere = loginElsewhere(visit, config);
+      // The other page does not know our notices.
+      const isNotice = isOpened && Object.hasOwn(visit.texts.notices, notice);
+      if (elsewhere !== null && !isNotice) throw new Redirect(elsewhere);
+      return { client: visit.application, elsewhere };
     },
-    view(visit, client, form) {
+    view(visit, { client, elsewhere }, form) {
       const { signIn: texts } = visit.texts;
+      if (elsewhere !== null) {
+        return {
+          title: texts.title,
+          hasNoForm: true,
+          body: [
+            message(visit, form),
+            html`<p><a class="button" href="${elsewhere}">${texts.submit}</a></p>`,
+          ],
+        };
+      }
       return {
         title: texts.title,
         lead: client ? texts.to(client.name) : undefined,
