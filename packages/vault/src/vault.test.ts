@@ -62,3 +62,8 @@ test('A digest depends on the value, the purpose and the key, and matches with a
 test('A vault cannot be created without a key', () => {
   expect(() => createVault([])).toThrow('no key');
 });
+
+test('A vault cannot be created with two keys of the same id', () => {
+  const keys = encryptionKeys([newKey('2025'), newer, newKey('2025')]);
+  expect(() => createVault(keys)).toThrow('two keys with the id "2025"');
+});

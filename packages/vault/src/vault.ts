@@ -40,11 +40,14 @@ const digestWith = ({ secret }: EncryptionKey, value: Uint8Array, purpose: strin
 
 /**
  * Creates a vault that seals with the first key and opens with all of them. To rotate, add a new key at the end, put it in
- * front when all replicas have it, and remove the old one after everything has been resealed. Throws without a key.
+ * front when all replicas have it, and remove the old one after everything has been resealed. Throws without a key, and if
+ * two keys have the same id: nobody could tell which of them has sealed a value.
  */
 export const createVault = (keys: readonly EncryptionKey[]): Vault => {
   const [first] = keys;
   if (!first) throw new Error('There is no key to seal with.');
+  const repeated = keys.find(({ id }, index) => keys.findIndex((key) => key.id === id) < index);
+  if (repeated) throw new Error(`KEY_ENCRYPTION_KEYS has two keys with the id "${repeated.id}".`);
   const seal: Vault['seal'] = (plain, purpose) => {
     const iv = randomBytes(IV);
     const cipher = createCipheriv(ALGORITHM, first.secret, iv).setAAD(Buffer.from(purpose));
