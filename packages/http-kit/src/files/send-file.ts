@@ -46,10 +46,19 @@ const exactly = (size: number): Transform => {
   });
 };
 
-/** The headers that are sent with and without the content. */
+/**
+ * The headers that are sent with and without the content. Those of a 304 replace the ones that the client has stored: the
+ * file may have another name by now, or another type.
+ */
 const describe = (res: Response, file: ServedFile, etag: string): void => {
-  const { lastModified, cacheControl = 'private, no-cache' } = file;
-  res.set({ ETag: etag, 'Accept-Ranges': 'bytes', 'Cache-Control': cacheControl });
+  const { type, lastModified, cacheControl = 'private, no-cache' } = file;
+  res.set({
+    ETag: etag,
+    'Accept-Ranges': 'bytes',
+    'Cache-Control': cacheControl,
+    'Content-Type': type.startsWith('text/') ? `${type}; charset=utf-8` : type,
+    'Content-Disposition': dispositionOf(file),
+  });
   if (lastModified) res.set('Last-Modified', lastModified.toUTCString());
 };
 
@@ -63,7 +72,7 @@ export const sendFile = async (
   file: ServedFile,
   headers: Readonly<Record<string, string>>,
 ): Promise<void> => {
-  const { size, type, lastModified } = file;
+  const { size, lastModified } = file;
   const etag = `"${file.etag}"`;
   const validators = { etag, lastModified };
   checkPreconditions(req, validators);
@@ -80,9 +89,7 @@ export const sendFile = async (
     describe(res, file, etag);
     if (range) res.status(206).set('Content-Range', `bytes ${range.start}-${range.end}/${size}`);
     res.set({
-      'Content-Type': type.startsWith('text/') ? `${type}; charset=utf-8` : type,
       'Content-Length': String(length),
-      'Content-Disposition': dispositionOf(file),
       'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
       'X-Content-Type-Options': 'nosniff',
       ...headers,
