@@ -1,5 +1,6 @@
-import { HttpError, invalidField } from '@tessera/http-kit';
+import { HttpError, invalidField, notFound } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
+import { isRestorable } from '../../files/trash.ts';
 import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
 import { isWithin } from '../../records/trees.ts';
@@ -60,8 +61,16 @@ export const checkFolderDeletion = async ({ caller, db, row }: FolderContext): P
   throw new HttpError(409, 'folder_not_empty', 'The folder is not empty.');
 };
 
-/** A folder is restored into the folder in which it was. */
-export const checkFolderRestoration = async ({ caller, db, row }: FolderContext): Promise<void> => {
+/**
+ * A folder is restored into the folder in which it was. Its final deletion takes several transactions: once it may have
+ * begun, a part of the folder is not restored.
+ */
+export const checkFolderRestoration = async ({
+  caller,
+  db,
+  row,
+}: FolderContext & { readonly row: { readonly deleted_at: Date | null } }): Promise<void> => {
+  if (!isRestorable(row)) throw notFound('The document folder');
   if (!(await isLive(db, row.parent_id))) {
     throw new HttpError(409, 'conflict', 'The folder above is deleted: restore it first.');
   }

@@ -1,6 +1,7 @@
-import { HttpError } from '@tessera/http-kit';
+import { HttpError, notFound } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import type { Files, UploadedFile } from '../../files/files.ts';
+import { isRestorable } from '../../files/trash.ts';
 import type { Caller } from '../../http.ts';
 import { isLive, requireWritable } from '../document-folders/folders.access.ts';
 import { insertVersion, type NewVersion } from './versions.repository.ts';
@@ -73,9 +74,13 @@ export const checkDocumentChange = async (
 export const checkDocumentDeletion = ({ caller, db, row }: DocumentContext): Promise<void> =>
   requireWritable(db, caller, row.folder_id);
 
-/** A document is restored into the folder in which it was. */
-export const checkDocumentRestoration = async (context: DocumentContext): Promise<void> => {
-  const { caller, db, row } = context;
+/** A document is restored into the folder in which it was, unless its final deletion may have begun. */
+export const checkDocumentRestoration = async ({
+  caller,
+  db,
+  row,
+}: DocumentContext & { readonly row: { readonly deleted_at: Date | null } }): Promise<void> => {
+  if (!isRestorable(row)) throw notFound('The document');
   if (!(await isLive(db, row.folder_id))) {
     throw new HttpError(
       409,

@@ -214,6 +214,8 @@ test('A deleted document is restored with its versions, or deleted for good afte
     "UPDATE tenant_crm.documents SET deleted_at = now() - interval '31 days' WHERE id = $1",
     [id],
   );
+  // Also before the job has run.
+  await post(`${documentsPath}/${id}/restore`).expect(404);
   await pool.query(
     "UPDATE crm_jobs.job SET start_after = now() WHERE name = 'document_purge' AND data->>'id' = $1",
     [id],

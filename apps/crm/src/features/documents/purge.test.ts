@@ -99,6 +99,8 @@ test('A large folder is deleted for good in several transactions, also after an 
   const run = { id: '', attempt: 1, signal, stopping: signal };
   const purge = handle as (payload: object, of: typeof run) => Promise<void>;
   await expect(purge({ tenant_id: tenantId, id: folder }, run)).rejects.toThrow('stops');
+  // Whoever restored the folder now would get a part of it.
+  await post(`${foldersPath}/${folder}/restore`).expect(404);
   // The first slice found no document that has the id of the folder.
   const versions = references - 1000;
   expect(await state()).toEqual({
