@@ -80,7 +80,7 @@ export const updateAccess = async (db: TenantDb, folderId: string): Promise<void
   throw new HttpError(
     409,
     'conflict',
-    'At least one member of the folder, and of each private folder below it, must have write access.',
+    'At least one member of the folder, and of each private folder below it, must have write access; folders that can be restored count.',
   );
 };
 

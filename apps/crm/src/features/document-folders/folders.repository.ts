@@ -1,4 +1,5 @@
 import type { TenantDb } from '../../database.ts';
+import { restorableSince } from '../../files/trash.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Actor } from '../../records/actor.ts';
 import { recordChanges } from '../../records/record-changes.ts';
@@ -51,13 +52,17 @@ export const spreadRestrictions = async (db: TenantDb, id: string): Promise<void
       AND folder.restricted_by <> tree.restricted_by`);
 };
 
-/** Whether a folder, or one below it, is private and has nobody with write access, inherited or its own. */
+/**
+ * Whether a folder, or one below it, is private and has nobody with write access, inherited or its own. Deleted folders
+ * count as long as they can be restored: without a writer, nobody could restore them.
+ */
 export const lacksWriter = async (db: TenantDb, id: string): Promise<boolean> => {
   const tenant = sql`${db.tenantId}::uuid`;
   const found = await db.query(sql`
     WITH RECURSIVE ${subtree(db, id)}
     SELECT folder.id FROM tenant_crm.document_folders AS folder JOIN tree ON tree.id = folder.id
-    WHERE folder.tenant_id = ${tenant} AND folder.deleted_at IS NULL AND folder.restricted_by <> '{}'
+    WHERE folder.tenant_id = ${tenant} AND folder.restricted_by <> '{}'
+      AND (folder.deleted_at IS NULL OR folder.deleted_at > ${restorableSince()})
       AND NOT EXISTS (
         SELECT FROM tenant_crm.document_folder_members AS member
         WHERE member.tenant_id = ${tenant} AND member.folder_id = ANY(folder.restricted_by)

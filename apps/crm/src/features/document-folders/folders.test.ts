@@ -407,8 +407,27 @@ describe('A private folder keeps somebody with write access', () => {
     const { body } = await get(`${foldersPath}/${top}/members`).expect(200);
     const last = `${foldersPath}/${top}/members/${body.data[0].user_id}`;
     await remove(last).expect(409);
+    // Somebody must also be able to restore a deleted folder.
     await remove(`${foldersPath}/${below}`).expect(204);
+    await remove(last).expect(409);
+    await post(`${foldersPath}/${below}/restore`).expect(200);
+    await share(below, newUser().userId, 'write');
     await remove(last).expect(204);
+  });
+
+  test('when it is deleted and moved with the folder above, until it cannot be restored', async () => {
+    const { top, below } = await nested();
+    const moved = await folder('Moved', top);
+    await put(`${foldersPath}/${below}`, { parent_id: moved }).expect(200);
+    await remove(`${foldersPath}/${below}`).expect(204);
+    await put(`${foldersPath}/${moved}`, { parent_id: null }).expect(409);
+    await post(`${foldersPath}/${below}/restore`).expect(200);
+    await remove(`${foldersPath}/${below}`).expect(204);
+    await crm().context.pool.query(
+      "UPDATE tenant_crm.document_folders SET deleted_at = now() - interval '30 days' WHERE id = $1",
+      [below],
+    );
+    await put(`${foldersPath}/${moved}`, { parent_id: null }).expect(200);
   });
 });
 
