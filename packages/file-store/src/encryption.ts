@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
-import type { ByteRange } from './object-store.ts';
+import { type ByteRange, ObjectDamaged, type ObjectId } from './object-store.ts';
 import { piecesOf } from './pieces.ts';
 
 /**
@@ -50,28 +50,41 @@ export const sealedRange = ({ start, end }: ByteRange, size: number): ByteRange 
 
 /** Which part of a file is decrypted. */
 interface Part {
+  readonly object: ObjectId;
   readonly range: ByteRange;
   /** The size of the whole file in bytes. */
   readonly size: number;
 }
 
-/** Decrypts what `sealedRange` names to the range. Throws if a byte of it was changed, or if it was cut off. */
+/** Decrypts one chunk. Throws if it was changed, or is not this chunk of the file. */
+const decryptChunk = (chunk: Buffer, key: Buffer, nonce: Buffer): Buffer => {
+  const decipher = createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG });
+  decipher.setAuthTag(chunk.subarray(-TAG));
+  return Buffer.concat([decipher.update(chunk.subarray(0, -TAG)), decipher.final()]);
+};
+
+/**
+ * Decrypts what `sealedRange` names to the range. Throws `ObjectDamaged` if a byte of it was changed, or if it was cut
+ * off.
+ */
 export async function* decrypt(
   sealed: AsyncIterable<Uint8Array>,
   key: Buffer,
-  { range: { start, end }, size }: Part,
+  { object, range: { start, end }, size }: Part,
 ): AsyncGenerator<Buffer> {
   const last = lastChunkOf(size);
   const wanted = Math.min(Math.floor(end / CHUNK), last);
   let index = Math.floor(start / CHUNK);
   for await (const { piece } of piecesOf(sealed, SEALED_CHUNK)) {
-    const text = piece.subarray(0, -TAG);
-    const decipher = createDecipheriv(ALGORITHM, key, nonceOf(index, index === last));
-    decipher.setAuthTag(piece.subarray(-TAG));
-    const plain = Buffer.concat([decipher.update(text), decipher.final()]);
+    let plain: Buffer;
+    try {
+      plain = decryptChunk(piece, key, nonceOf(index, index === last));
+    } catch (error) {
+      throw new ObjectDamaged(object, error);
+    }
     const offset = index * CHUNK;
     yield plain.subarray(Math.max(0, start - offset), Math.max(0, end + 1 - offset));
     index += 1;
   }
-  if (index <= wanted) throw new Error('The encrypted file was cut off.');
+  if (index <= wanted) throw new ObjectDamaged(object, new Error('It was cut off.'));
 }

@@ -7,7 +7,7 @@ import { createVault } from '@tessera/vault';
 import { CHUNK, decrypt, encrypt, sealedSize } from './encryption.ts';
 import { createFileStore, type FileContent } from './file-store.ts';
 import { createFolderStore } from './folder-store.ts';
-import { type ObjectId, objectPath } from './object-store.ts';
+import { ObjectDamaged, type ObjectId, ObjectTruncated, objectPath } from './object-store.ts';
 import { bytesOf, inParts, newObject } from './testing/index.ts';
 
 const keyOf = (id: string) => ({ id, secret: randomBytes(32) });
@@ -77,21 +77,25 @@ test('A file that was changed, cut off or reordered on the disk does not decrypt
   ];
   for (const bytes of damaged) {
     await writeFile(pathOf(file), bytes);
-    await expect(files.get(file).then(bytesOf)).rejects.toThrow();
+    const kind = bytes.length < stored.length ? ObjectTruncated : ObjectDamaged;
+    await expect(files.get(file).then(bytesOf)).rejects.toThrow(kind);
   }
   await writeFile(pathOf(file), stored);
   await truncate(pathOf(file), 2 * size);
   await expect(files.get(file)).rejects.toThrow('cut off');
-  await expect(files.get({ ...file, size: 2 * CHUNK }).then(bytesOf)).rejects.toThrow();
+  await expect(files.get({ ...file, size: 2 * CHUNK }).then(bytesOf)).rejects.toThrow(
+    ObjectDamaged,
+  );
   // Whatever the store says of its size.
   const key = randomBytes(32);
   const content = randomBytes(2 * CHUNK);
   const [first = Buffer.alloc(0)] = await Readable.from(encrypt(inParts(content), key)).toArray();
-  const cutOff = decrypt(inParts(first), key, { range: { start: 0, end: 2 }, size: 2 * CHUNK });
+  const part = { object: newObject(), size: 2 * CHUNK };
+  const cutOff = decrypt(inParts(first), key, { ...part, range: { start: 0, end: 2 } });
   expect(await Readable.from(cutOff).toArray()).toHaveLength(1);
   const range = { start: 0, end: CHUNK };
-  const further = decrypt(inParts(first), key, { range, size: 2 * CHUNK });
-  await expect(Readable.from(further).toArray()).rejects.toThrow('cut off');
+  const further = decrypt(inParts(first), key, { ...part, range });
+  await expect(Readable.from(further).toArray()).rejects.toThrow(ObjectDamaged);
 });
 
 test('A file that was stored without encryption and was cut off is an error', async () => {
@@ -109,7 +113,7 @@ test('A file opens with its own key only, and with every key that is configured'
   const both = await filesUnder([newer, older]);
   expect(String(await bytesOf(await both.get(file)))).toBe('a');
   const swapped: FileContent = { ...file, sealedKey: other.sealedKey };
-  await expect(both.get(swapped)).rejects.toThrow();
+  await expect(both.get(swapped)).rejects.toThrow(ObjectDamaged);
   await expect((await filesUnder([newer])).get(file)).rejects.toThrow('lacks the key "2025"');
   const withoutVault = createFileStore(createFolderStore(folder), undefined);
   await expect(withoutVault.get(file)).rejects.toThrow('the file is encrypted');

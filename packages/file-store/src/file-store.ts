@@ -1,14 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { Vault } from '@tessera/vault';
+import { KeyNotConfigured, type Vault } from '@tessera/vault';
 import { decrypt, encrypt, sealedRange, sealedSize } from './encryption.ts';
-import type {
-  ByteRange,
-  ObjectId,
-  ObjectPage,
-  ObjectStore,
-  PageOptions,
-  StoredObject,
+import {
+  type ByteRange,
+  ObjectDamaged,
+  type ObjectId,
+  type ObjectPage,
+  type ObjectStore,
+  type PageOptions,
+  type StoredObject,
 } from './object-store.ts';
 
 /** What is known of a file once it is stored. */
@@ -51,8 +52,9 @@ export interface FileStore {
     options: { readonly maxBytes: number },
   ): Promise<StoredFile>;
   /**
-   * Opens a file, or a range of it within its size. Rejects with `ObjectMissing`, and with `ObjectTruncated` if the file
-   * was cut off; the stream fails if the content of an encrypted file was changed.
+   * Opens a file, or a range of it within its size. Rejects with `ObjectMissing`, with `ObjectTruncated` if the file was
+   * cut off, and with `ObjectDamaged` if its key does not decrypt; the stream fails with `ObjectDamaged` if the content of
+   * an encrypted file was changed.
    */
   get(file: FileContent, range?: ByteRange): Promise<Readable>;
   /** See `ObjectStore.head`. */
@@ -75,6 +77,15 @@ export const storedSize = (size: number, isEncrypted: boolean): number =>
 
 /** The purpose for which a vault seals the key of a file. */
 export const fileKeyPurpose = (id: string): string => `file ${id}`;
+
+/** Decrypts the key of a file. Throws `KeyNotConfigured`, and `ObjectDamaged` if the sealed key was changed. */
+const openKey = (vault: Vault, object: ObjectId, sealedKey: Buffer): Buffer => {
+  try {
+    return vault.open(sealedKey, fileKeyPurpose(object.id));
+  } catch (error) {
+    throw error instanceof KeyNotConfigured ? error : new ObjectDamaged(object, error);
+  }
+};
 
 /** Stores files as objects. Without a vault, files are not encrypted, and encrypted ones cannot be read. */
 export const createFileStore = (objects: ObjectStore, vault: Vault | undefined): FileStore => ({
@@ -111,9 +122,11 @@ export const createFileStore = (objects: ObjectStore, vault: Vault | undefined):
     }
     if (!sealedKey) return objects.read(object, range);
     if (!vault) throw new Error('KEY_ENCRYPTION_KEYS is not set, and the file is encrypted.');
-    const key = vault.open(sealedKey, fileKeyPurpose(id));
+    const key = openKey(vault, object, sealedKey);
     const sealed = await objects.read(object, sealedRange(range, size));
-    const plain = Readable.from(decrypt(sealed, key, { range, size }), { objectMode: false });
+    const plain = Readable.from(decrypt(sealed, key, { object, range, size }), {
+      objectMode: false,
+    });
     // A stream that is closed before it was read does not close its source.
     return plain.once('close', () => sealed.destroy());
   },

@@ -10,6 +10,7 @@ export {
 export { createFolderStore } from './folder-store.ts';
 export {
   type ByteRange,
+  ObjectDamaged,
   type ObjectId,
   ObjectMissing,
   type ObjectPage,

@@ -78,6 +78,13 @@ export class ObjectTruncated extends Error {
   }
 }
 
+/** The bytes of an encrypted object, or its sealed key, were changed: they do not decrypt. */
+export class ObjectDamaged extends Error {
+  constructor({ tenantId, id }: ObjectId, cause: unknown) {
+    super(`The object ${id} of the tenant ${tenantId} does not decrypt.`, { cause });
+  }
+}
+
 /** The store has no such object. */
 export class ObjectMissing extends Error {
   constructor({ tenantId, id }: ObjectId) {

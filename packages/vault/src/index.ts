@@ -1,3 +1,3 @@
 export { type EncryptionKey, encryptionKeys, keyList } from './keys.ts';
 export { type Queryable, reseal, type SealedColumn } from './reseal.ts';
-export { createVault, type Vault } from './vault.ts';
+export { createVault, KeyNotConfigured, type Vault } from './vault.ts';

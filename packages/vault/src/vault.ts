@@ -12,11 +12,18 @@ const ALGORITHM = 'aes-256-gcm';
 const IV = 12;
 const TAG = 16;
 
+/** The key with which a value was sealed is not configured. */
+export class KeyNotConfigured extends Error {
+  constructor(id: string, purpose: string) {
+    super(`KEY_ENCRYPTION_KEYS lacks the key "${id}", with which ${purpose} was sealed.`);
+  }
+}
+
 /** Encrypts values at rest with AES-256-GCM under configured keys. */
 export interface Vault {
   /** Encrypts a value. It opens only with the same `purpose`, so it cannot be moved to another row or column. */
   seal(plain: Buffer, purpose: string): Buffer;
-  /** Decrypts a value. Throws when its key is not configured, or when the value or the purpose differs. */
+  /** Decrypts a value. Throws `KeyNotConfigured`, or another error when the value or the purpose differs. */
   open(sealed: Uint8Array, purpose: string): Buffer;
   /** Seals the value with the first key; undefined if it already is. Throws as `open` does. */
   renew(sealed: Uint8Array, purpose: string): Buffer | undefined;
@@ -60,10 +67,7 @@ export const createVault = (keys: readonly EncryptionKey[]): Vault => {
     const at = 1 + (bytes[0] ?? 0);
     const id = keyIdOf(bytes);
     const key = keys.find((known) => known.id === id);
-    if (!key)
-      throw new Error(
-        `KEY_ENCRYPTION_KEYS lacks the key "${id}", with which ${purpose} was sealed.`,
-      );
+    if (!key) throw new KeyNotConfigured(id, purpose);
     const decipher = createDecipheriv(ALGORITHM, key.secret, bytes.subarray(at, at + IV))
       .setAAD(Buffer.from(purpose))
       .setAuthTag(bytes.subarray(at + IV, at + IV + TAG));

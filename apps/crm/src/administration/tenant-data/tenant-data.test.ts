@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readTables } from '@tessera/database-kit';
+import type { FileStore } from '@tessera/file-store';
 import { until } from '@tessera/local-stack';
 import { newTenant, STAND_IN_CLIENT } from '@tessera/resource-server/testing';
 import pg from 'pg';
@@ -82,7 +83,7 @@ const tenantWithSecrets = async (name: 'acme' | 'globex') => {
     .send({ ...account, credentials: { token: `account-secret-${name}` } })
     .expect(201);
   const secrets = [bot.token, link.token, endpoint.secret, `account-secret-${name}`] as string[];
-  return { id: tenant.id, document, contactId: contact.id as string, secrets };
+  return { id: tenant.id, document, contactId: contact.id as string, secrets, upload };
 };
 
 test('A tenant is exported with its files and without secrets, by the command', async () => {
@@ -190,6 +191,75 @@ test('A file that the store has lost is reported', async () => {
   });
   const manifest = JSON.parse(await readFile(join(target, 'manifest.json'), 'utf8'));
   expect(manifest.files.missing).toEqual({ count: 1, content_ids: [expect.any(String)] });
+});
+
+test('A file that does not decrypt is reported, and the others are exported', async () => {
+  const { id, upload } = await tenantWithSecrets('acme');
+  const target = join(folder, 'changed');
+  await upload({ content: 'intact' }).expect(201);
+  const { rows } = await pool().query(
+    'SELECT id, object_id FROM tenant_crm.file_contents WHERE tenant_id = $1 ORDER BY created_at',
+    [id],
+  );
+  const [changed] = rows;
+  const [path = ''] = (await filesIn(join(environment.FILE_STORE_PATH as string, id))).filter(
+    (file) => file.endsWith(changed.object_id),
+  );
+  const bytes = await readFile(path);
+  bytes.writeUInt8(bytes.readUInt8(3) ^ 1, 3);
+  await writeFile(path, bytes);
+  expect(await admin('export-tenant', id, target)).toEqual({
+    code: 1,
+    output: { error: expect.stringContaining('1 files are missing or damaged') },
+  });
+  const manifest = JSON.parse(await readFile(join(target, 'manifest.json'), 'utf8'));
+  expect(manifest.files).toMatchObject({
+    count: 1,
+    missing: { count: 0 },
+    damaged: { count: 1, content_ids: [changed.id] },
+  });
+});
+
+test('A file that is deleted or gets another object during the export is not missing', async () => {
+  const { id, upload } = await tenantWithSecrets('acme');
+  const target = join(folder, 'meanwhile');
+  await upload({ content: 'replaced' }).expect(201);
+  const { rows } = await pool().query(
+    'SELECT id, object_id, size::int FROM tenant_crm.file_contents WHERE tenant_id = $1',
+    [id],
+  );
+  const deleted = rows.find(({ size }) => size !== 'replaced'.length);
+  const replaced = rows.find(({ size }) => size === 'replaced'.length);
+  const { files, database } = crm.context.config;
+  const store = openFileStore(files, crm.context.vault);
+  let isFirst = true;
+  const change = async () => {
+    isFirst = false;
+    for (const object of [deleted, replaced]) {
+      await store.delete({ tenantId: id, id: object.object_id });
+    }
+    await pool().query('DELETE FROM tenant_crm.document_versions WHERE content_id = $1', [
+      deleted.id,
+    ]);
+    await pool().query('DELETE FROM tenant_crm.file_contents WHERE id = $1', [deleted.id]);
+    await upload({ content: 'replaced' }).expect(201);
+  };
+  const changing: FileStore = {
+    ...store,
+    get: async (...given) => {
+      if (isFirst) await change();
+      return store.get(...given);
+    },
+  };
+  const { directUrl } = database;
+  await exportTenant({ directUrl, store: changing, tenantId: id, folder: target });
+  const manifest = JSON.parse(await readFile(join(target, 'manifest.json'), 'utf8'));
+  expect(manifest.files).toMatchObject({
+    count: 1,
+    missing: { count: 0 },
+    deleted: { count: 1, content_ids: [deleted.id] },
+  });
+  expect(await readFile(join(target, 'files', replaced.id), 'utf8')).toBe('replaced');
 });
 
 describe('The export of a tenant contains or names every column', () => {
