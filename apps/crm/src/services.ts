@@ -69,8 +69,9 @@ import { createTimelines, type Timelines } from './features/timelines/timelines.
 import { openWebhooks } from './features/webhooks/open-webhooks.ts';
 import type { Webhooks } from './features/webhooks/webhooks.service.ts';
 import { contentReadingHandler, readNewContent } from './files/content-reading.ts';
-import { createFiles, fileRemovalHandler, type NewContentHook } from './files/files.ts';
+import { createFiles, type NewContentHook } from './files/files.ts';
 import { fileScanHandler, processNewContent } from './files/processing.ts';
+import { fileRemovalHandler } from './files/removal.ts';
 import { createRecords } from './records/records.ts';
 
 /** The services of CRM, one for each feature. */

@@ -61,7 +61,10 @@ export interface FileStore {
   head(object: ObjectId): Promise<StoredObject | undefined>;
   /** Whether the store has the file. */
   has(object: ObjectId): Promise<boolean>;
-  /** Whether the store has the file, with as many bytes as it must have. Does not read them. */
+  /**
+   * Whether the store has the file, with as many bytes as it must have, and its key decrypts. Does not read the bytes, which
+   * may have been changed.
+   */
   isIntact(file: FileContent): Promise<boolean>;
   /** See `ObjectStore.delete`. */
   delete(object: ObjectId): Promise<void>;
@@ -84,6 +87,16 @@ const openKey = (vault: Vault, object: ObjectId, sealedKey: Buffer): Buffer => {
     return vault.open(sealedKey, fileKeyPurpose(object.id));
   } catch (error) {
     throw error instanceof KeyNotConfigured ? error : new ObjectDamaged(object, error);
+  }
+};
+
+const canOpen = (vault: Vault | undefined, object: ObjectId, sealedKey: Buffer): boolean => {
+  if (!vault) return false;
+  try {
+    openKey(vault, object, sealedKey);
+    return true;
+  } catch {
+    return false;
   }
 };
 
@@ -132,6 +145,7 @@ export const createFileStore = (objects: ObjectStore, vault: Vault | undefined):
   },
 
   async isIntact({ tenantId, id, size, sealedKey }) {
+    if (sealedKey && !canOpen(vault, { tenantId, id }, sealedKey)) return false;
     const found = await objects.head({ tenantId, id });
     return found?.size === storedSize(size, sealedKey !== null);
   },

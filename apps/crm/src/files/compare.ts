@@ -1,7 +1,9 @@
+import { finished } from 'node:stream/promises';
 import type { FileStore, ObjectId, StoredObject } from '@tessera/file-store';
 import { objectPath, storedSize } from '@tessera/file-store';
 import type { Pool } from 'pg';
 import type { Database } from '../database.ts';
+import { findContent } from './files.repository.ts';
 import { contentsByPath, findOrphans, hasObject, type SweptContent } from './sweep.repository.ts';
 
 /** How many objects or contents are in memory at once. */
@@ -17,7 +19,7 @@ const SAFE_AGE_MS = 24 * 3_600_000;
 export interface Differences {
   /** An object, complete or not, that no row refers to. */
   orphan(object: ObjectId): Promise<void>;
-  /** A content whose object is missing or has another size. */
+  /** A content whose object is missing or has another size, or has not decrypted and still does not. */
   missing(content: SweptContent): Promise<void>;
   /** A content whose object was missing and is there again. */
   found(content: SweptContent): Promise<void>;
@@ -84,6 +86,21 @@ export const compareFiles = async (
     if (await hasObject(db, content)) await differences.missing(content);
   };
 
+  /** Whether an object of the right size that was missing or damaged can be read as a whole by now. */
+  const isRepaired = async ({ tenant_id: tenantId, id, object_id }: SweptContent) => {
+    const content = await findContent(database.forTenant(tenantId), id);
+    if (content?.object_id !== object_id) return true;
+    const { size, sealed_key: sealedKey } = content;
+    try {
+      const stream = await store.get({ tenantId, id: object_id, size, sealedKey });
+      await finished(stream.resume());
+      return true;
+    } catch {
+      // Whatever the reason, the next comparison tries again.
+      return false;
+    }
+  };
+
   const stored = pagesOf(store.list);
   const contents = contentsByPath(database.pool, PAGE);
   const counts = { objects: 0, contents: 0 };
@@ -100,7 +117,10 @@ export const compareFiles = async (
       const { size, is_sealed: isSealed, is_missing: wasMissing } = content.value;
       const isIntact = isObject && !object.done && object.value.size === storedSize(size, isSealed);
       if (!isIntact) await lookUpContent(content.value);
-      else if (wasMissing) await differences.found(content.value);
+      else if (wasMissing) {
+        const isFound = await isRepaired(content.value);
+        await (isFound ? differences.found(content.value) : differences.missing(content.value));
+      }
     }
     if (isObject && !object.done) {
       counts.objects += 1;

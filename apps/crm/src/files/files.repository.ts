@@ -8,6 +8,7 @@ const { sql } = Prisma;
 
 /** A stored content, as it is needed to read it. */
 export interface Content {
+  readonly id: string;
   readonly object_id: string;
   readonly size: number;
   readonly sealed_key: Buffer | null;
@@ -104,10 +105,14 @@ export const addContent = async (db: TenantDb, object: NewObject): Promise<Refer
   return row;
 };
 
-/** The content with these bytes; undefined if there is none. */
-export const findContentOf = async (db: TenantDb, sha256: string): Promise<Content | undefined> => {
-  const [row] = await db.query<Content>(sql`
-    SELECT object_id, size, sealed_key, scan_status FROM tenant_crm.file_contents
+/** The content with these bytes; undefined if there is none. `is_missing`: its object is known to be missing or damaged. */
+export const findContentOf = async (
+  db: TenantDb,
+  sha256: string,
+): Promise<(Content & { readonly is_missing: boolean }) | undefined> => {
+  const [row] = await db.query<Content & { readonly is_missing: boolean }>(sql`
+    SELECT id, object_id, size, sealed_key, scan_status, missing_since IS NOT NULL AS is_missing
+    FROM tenant_crm.file_contents
     WHERE tenant_id = ${db.tenantId}::uuid AND sha256 = ${sha256}`);
   return row;
 };
@@ -157,14 +162,15 @@ export const removeReferences = async (
   const removed = await db.query<RemovedContent>(sql`
     DELETE FROM tenant_crm.file_contents
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[]) AND reference_count = 0
-    RETURNING object_id, size, sealed_key, scan_status, thumbnail_id`);
+    RETURNING id, object_id, size, sealed_key, scan_status, thumbnail_id`);
   return { bytes: counted?.bytes ?? 0, removed };
 };
 
 /** The content; undefined if there is none. */
 export const findContent = async (db: TenantDb, id: string): Promise<Content | undefined> => {
   const [row] = await db.query<Content>(sql`
-    SELECT object_id, size, sealed_key, scan_status FROM tenant_crm.file_contents WHERE ${oneFile(db, id)}`);
+    SELECT id, object_id, size, sealed_key, scan_status FROM tenant_crm.file_contents
+    WHERE ${oneFile(db, id)}`);
   return row;
 };
 
@@ -185,4 +191,31 @@ export const findThumbnail = async (
     WHERE tenant_id = ${db.tenantId}::uuid AND id = (
       SELECT thumbnail_id FROM tenant_crm.file_contents WHERE ${oneFile(db, contentId)})`);
   return row;
+};
+
+/** An image that has a thumbnail. */
+export interface ImageContent extends Pick<Content, 'id' | 'object_id' | 'size' | 'sealed_key'> {
+  /** The media type. */
+  readonly type: string;
+}
+
+/** The images that have a content as their thumbnail. */
+export const imagesWithThumbnail = (
+  db: TenantDb,
+  thumbnailId: string,
+): Promise<readonly ImageContent[]> =>
+  db.query<ImageContent>(sql`
+    SELECT id, object_id, size, sealed_key, type FROM tenant_crm.file_contents
+    WHERE tenant_id = ${db.tenantId}::uuid AND thumbnail_id = ${thumbnailId}::uuid ORDER BY id`);
+
+/** Ends the reference of an image to its thumbnail, which is released next; false if it has another one by now. */
+export const clearThumbnail = async (
+  db: TenantDb,
+  id: string,
+  thumbnailId: string,
+): Promise<boolean> => {
+  const rows = await db.query(sql`
+    UPDATE tenant_crm.file_contents SET thumbnail_id = NULL
+    WHERE ${oneFile(db, id)} AND thumbnail_id = ${thumbnailId}::uuid RETURNING id`);
+  return rows.length > 0;
 };

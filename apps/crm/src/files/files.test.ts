@@ -1,5 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createFileStore, createFolderStore } from '@tessera/file-store';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createFileStore, createFolderStore, objectPath } from '@tessera/file-store';
 import { until } from '@tessera/local-stack';
 import { createVault, encryptionKeys } from '@tessera/vault';
 import { runAdmin } from '../testing/admin.ts';
@@ -50,6 +52,33 @@ test('Uploading the bytes of a lost file again repairs every document that has t
   for (const id of [first, second]) expect((await download(id).expect(200)).text).toBe(content);
   expect(await contentOf(first)).toMatchObject({ reference_count: 2 });
   expect(await objectOf(first)).not.toEqual(lost);
+});
+
+test('Uploading the bytes of a file that does not decrypt again repairs it, once a download has shown that', async () => {
+  const content = randomBytes(100_000).toString('hex');
+  const id = await create(content);
+  const path = join(crm().context.config.files.path, ...objectPath(await objectOf(id)));
+  const bytes = await readFile(path);
+  bytes.writeUInt8(bytes.readUInt8(150_000) ^ 1, 150_000);
+  await writeFile(path, bytes);
+  // The response breaks off.
+  await expect(download(id)).rejects.toThrow();
+  await until(async () => (await contentOf(id)).missing_since !== null);
+  await create(content);
+  expect((await download(id).expect(200)).text).toBe(content);
+  expect((await contentOf(id)).missing_since).toBeNull();
+});
+
+test('Uploading the bytes of a file whose key does not decrypt again repairs it', async () => {
+  const content = randomUUID();
+  const [id, other] = [await create(content), await create(randomUUID())];
+  const { pool } = crm().context;
+  await pool.query('UPDATE tenant_crm.file_contents SET sealed_key = $2 WHERE id = $1', [
+    (await contentOf(id)).id,
+    (await contentOf(other)).sealed_key,
+  ]);
+  await create(content);
+  expect((await download(id).expect(200)).text).toBe(content);
 });
 
 test('Uploading the bytes of an unencrypted file again encrypts it and deletes the unencrypted object', async () => {

@@ -1,15 +1,10 @@
 import type { Readable } from 'node:stream';
-import {
-  defineJob,
-  handleJob,
-  type JobHandler,
-  type JobQueue,
-} from '@tessera/background-work/jobs';
-import { shape, uuid } from '@tessera/fields';
+import type { JobQueue } from '@tessera/background-work/jobs';
 import {
   type ByteRange,
   type FileStore,
   FileTooLarge,
+  ObjectDamaged,
   type StoredFile,
   StoreFull,
 } from '@tessera/file-store';
@@ -18,31 +13,24 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Database, TenantDb } from '../database.ts';
 import { fileUnavailable, quotaExceeded, storageFull } from './file-limits.ts';
 import {
-  abandonPending,
   addContent,
   addReference,
   type Content,
-  deletePending,
   findContent,
   findContentOf,
   findThumbnail,
-  insertAbandoned,
   insertPending,
-  lockContents,
   markAbandoned,
-  removeReferences,
   type Thumbnail,
   takePending,
 } from './files.repository.ts';
+import { createRemoval, fileRemovalJob } from './removal.ts';
 import { requireServable, type ScanStatus } from './scan-status.ts';
-import { findUnused } from './sweep.repository.ts';
+import { findUnused, markMissing } from './sweep.repository.ts';
 import { addUsage, readUsage } from './usage.ts';
 
 /** An upload that has not ended by then was interrupted: no upload may take longer than an hour. */
 const PENDING_MS = 3 * 3_600_000;
-
-/** Deletes an object that nothing refers to. */
-export const fileRemovalJob = defineJob('file_removal', shape({ tenant_id: uuid(), id: uuid() }));
 
 /** A file in the store that no record refers to yet. */
 export interface UploadedFile extends StoredFile {
@@ -141,18 +129,6 @@ interface Dependencies {
   readonly onNewContent: readonly NewContentHook[];
 }
 
-/** The handler of `fileRemovalJob`. */
-export const fileRemovalHandler = ({
-  database,
-  store,
-}: Pick<Dependencies, 'database' | 'store'>): JobHandler =>
-  handleJob(fileRemovalJob, async ({ tenant_id: tenantId, id }) => {
-    const db = database.forTenant(tenantId);
-    if (!(await abandonPending(db, id))) return;
-    await store.delete({ tenantId, id });
-    await deletePending(db, id);
-  });
-
 export const createFiles = ({
   database,
   store,
@@ -163,10 +139,7 @@ export const createFiles = ({
 }: Dependencies): Files => {
   const quotaOf = (own: number | null): number => own ?? defaultQuota ?? Number.POSITIVE_INFINITY;
 
-  const remove = async (db: TenantDb, id: string): Promise<void> => {
-    await insertAbandoned(db, id);
-    await jobs.enqueue(db, fileRemovalJob, { tenant_id: db.tenantId, id });
-  };
+  const { remove, release } = createRemoval(jobs);
 
   /** Deletes an object unless a record refers to it: a transaction may have committed before its connection broke. */
   const giveUp = async (db: TenantDb, id: string): Promise<void> => {
@@ -179,14 +152,14 @@ export const createFiles = ({
   };
 
   /**
-   * The object that has the same bytes but is to be replaced: it is missing or damaged, or the file is encrypted and it
-   * is not.
+   * The object that has the same bytes but is to be replaced: it is missing or damaged, does not decrypt, or the file is
+   * encrypted and it is not.
    */
   const findReplaced = async (db: TenantDb, file: StoredFile): Promise<string | null> => {
     const known = await findContentOf(db, file.sha256);
     if (!known) return null;
     const { object_id: id, sealed_key: sealedKey } = known;
-    if (file.sealedKey && !sealedKey) return id;
+    if (known.is_missing || (file.sealedKey && !sealedKey)) return id;
     const isIntact = await store.isIntact({
       tenantId: db.tenantId,
       id,
@@ -228,26 +201,25 @@ export const createFiles = ({
     return found;
   };
 
-  const read = (
-    { tenantId }: TenantDb,
-    { object_id: id, size, sealed_key: sealedKey }: Content,
-    range?: ByteRange,
-  ): Promise<Readable> =>
-    store.get({ tenantId, id, size, sealedKey }, range).catch((error: unknown) => {
+  /**
+   * Opens a content. Marks it as damaged if it does not decrypt, so that uploading its bytes again repairs it: its size
+   * does not show that.
+   */
+  const read = async (db: TenantDb, content: Content, range?: ByteRange): Promise<Readable> => {
+    const { tenantId } = db;
+    const { object_id: id, size, sealed_key: sealedKey } = content;
+    const noteDamage = async (error: unknown): Promise<void> => {
+      if (error instanceof ObjectDamaged) await markMissing(db, content, true);
+    };
+    try {
+      const stream = await store.get({ tenantId, id, size, sealedKey }, range);
+      // The stream has failed, whether or not this can be noted.
+      stream.once('error', (error) => void noteDamage(error).catch(() => undefined));
+      return stream;
+    } catch (error) {
+      await noteDamage(error);
       throw fileUnavailable(error);
-    });
-
-  const release = async (db: TenantDb, contentIds: readonly string[]): Promise<void> => {
-    let released = 0;
-    if (contentIds.length > 0) await lockContents(db, contentIds);
-    for (let ids = contentIds; ids.length > 0; ) {
-      const { bytes, removed } = await removeReferences(db, ids);
-      released += bytes;
-      for (const { object_id: objectId } of removed) await remove(db, objectId);
-      ids = removed.flatMap(({ thumbnail_id: id }) => id ?? []);
     }
-    // Last, as in `refer`.
-    if (released > 0) await addUsage(db, -released);
   };
 
   /** Claims an uploaded file, which is then no longer deleted as abandoned. Throws 408 if it has been abandoned. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, truncate, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ObjectId, objectPath } from '@tessera/file-store';
@@ -174,6 +174,24 @@ test('Every replica reports the files that any sweep has found missing, until th
   await until(async () => (await missing()) === 1);
   await mark('NULL');
   await until(async () => (await missing()) === 0);
+});
+
+test('A file that has not decrypted stays marked until it does', async () => {
+  const id = await create(randomUUID());
+  const { content, object } = await contentOf(id);
+  const stored = await readFile(pathOf(object));
+  const changed = Buffer.from(stored);
+  changed.writeUInt8(changed.readUInt8(0) ^ 1, 0);
+  await writeFile(pathOf(object), changed);
+  const { pool } = crm.context;
+  await pool.query('UPDATE tenant_crm.file_contents SET missing_since = now() WHERE id = $1', [
+    content.id,
+  ]);
+  expect(await sweep()).toMatchObject({ missing: 1 });
+  expect((await contentOf(id)).content.missing_since).not.toBeNull();
+  await writeFile(pathOf(object), stored);
+  expect(await sweep()).toMatchObject({ missing: 0 });
+  expect((await contentOf(id)).content.missing_since).toBeNull();
 });
 
 test('A deletion whose job is dead is tried again', async () => {

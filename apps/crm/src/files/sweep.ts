@@ -7,7 +7,8 @@ import type { Registry } from 'prom-client';
 import { advisoryLocks, type Database } from '../database.ts';
 import { compareFiles } from './compare.ts';
 import { insertAbandoned } from './files.repository.ts';
-import { fileRemovalJob } from './files.ts';
+import { remakeThumbnail } from './lost-thumbnails.ts';
+import { fileRemovalJob } from './removal.ts';
 import { countMissing, markMissing, overdueFiles } from './sweep.repository.ts';
 
 const EVERY_MS = 6 * 3_600_000;
@@ -36,7 +37,8 @@ export interface SweepResult {
 
 /**
  * Reconciles the store with the tables: deletes objects that no row refers to, enqueues overdue deletions again, and
- * marks contents whose object is missing or damaged with `missing_since`. May run while files are uploaded.
+ * marks contents whose object is missing or damaged with `missing_since`; thumbnails among them are made again. May run
+ * while files are uploaded.
  */
 export const sweepFiles = async (
   { database, store, jobs, logger }: SweepDependencies,
@@ -63,6 +65,7 @@ export const sweepFiles = async (
         const { tenant_id: tenantId, id: contentId, object_id: objectId } = content;
         if (!(await markMissing(database.forTenant(tenantId), content, true))) return;
         missing += 1;
+        await remakeThumbnail({ database, store, jobs }, content);
         if (missing > LOGGED) return;
         logger.error({ tenantId, contentId, objectId }, 'a stored file is missing or damaged');
       },

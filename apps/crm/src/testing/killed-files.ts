@@ -4,7 +4,8 @@ import { readConfig } from '../config.ts';
 import { createContext } from '../context.ts';
 import { createDocuments } from '../features/documents/documents.service.ts';
 import { purgeHandler } from '../features/documents/purge.ts';
-import { createFiles, type Files, fileRemovalHandler } from '../files/files.ts';
+import { createFiles, type Files } from '../files/files.ts';
+import { fileRemovalHandler } from '../files/removal.ts';
 import { createServices } from '../services.ts';
 import { callerIn } from './records.ts';
 

@@ -1,5 +1,6 @@
 import { until } from '@tessera/local-stack';
 import sharp from 'sharp';
+import { sweepFiles } from '../../files/sweep.ts';
 import { documentsPath, documentUploader } from '../../testing/documents.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 
@@ -29,7 +30,8 @@ const thumbnailOf = async (id: string) => {
 
 const files = async (document: string) => {
   const { rows } = await crm().context.pool.query(
-    `SELECT content.tenant_id, content.object_id AS id, usage.bytes::int
+    `SELECT content.tenant_id, content.object_id AS id, usage.bytes::int,
+       content.id <> own.id AS is_thumbnail
      FROM tenant_crm.documents AS document
      JOIN tenant_crm.file_contents AS own ON own.tenant_id = document.tenant_id AND own.id = document.content_id
      JOIN tenant_crm.file_contents AS content ON content.tenant_id = own.tenant_id
@@ -38,7 +40,7 @@ const files = async (document: string) => {
      WHERE document.id = $1`,
     [document],
   );
-  return rows as { tenant_id: string; id: string; bytes: number }[];
+  return rows as { tenant_id: string; id: string; bytes: number; is_thumbnail: boolean }[];
 };
 
 test('An image has a small thumbnail, with the headers of a download', async () => {
@@ -53,6 +55,21 @@ test('An image has a small thumbnail, with the headers of a download', async () 
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
   });
   await get(thumbnailPath(id), { 'if-none-match': headers.etag as string }).expect(304);
+});
+
+test('A thumbnail whose file is lost is made again, and counted once', async () => {
+  const { database, fileStore, jobs, logger } = crm().context;
+  const id = await create(await picture(), 'image/png', 'a.png');
+  const { headers } = await thumbnailOf(id);
+  const stored = await files(id);
+  const [lost] = stored.filter(({ is_thumbnail }) => is_thumbnail);
+  await fileStore.delete({ tenantId: lost?.tenant_id ?? '', id: lost?.id ?? '' });
+  await get(thumbnailPath(id)).expect(503);
+  expect(await sweepFiles({ database, store: fileStore, jobs, logger })).toMatchObject({
+    missing: 1,
+  });
+  expect((await thumbnailOf(id)).headers.etag).toBe(headers.etag);
+  expect((await files(id)).map(({ bytes }) => bytes)).toEqual(stored.map(({ bytes }) => bytes));
 });
 
 test('Two documents with the same image share its thumbnail', async () => {
