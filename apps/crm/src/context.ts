@@ -30,6 +30,7 @@ import { type EventPublisher, startEventPublisher } from './events/event-publish
 import { ChatStreams } from './features/chat/streams/chat-streams.ts';
 import { startEventExpiry } from './features/chat/streams/expired-events.ts';
 import { startValueRemoval } from './features/custom-fields/value-removal.ts';
+import { overdueDeletions } from './features/documents/overdue-deletions.ts';
 import { startFailureExpiry } from './features/imports/failure-expiry.ts';
 import { startWebhookWork } from './features/webhooks/open-webhooks.ts';
 import { openFileStore } from './files/store.ts';
@@ -184,7 +185,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       failureExpiry = startFailureExpiry(database, logger);
       eventExpiry = startEventExpiry(database.pool, logger);
       fileSweep = startFileSweep(
-        { database, store: fileStore, jobs: queue, logger },
+        { database, store: fileStore, jobs: queue, logger, overdue: overdueDeletions },
         metrics.registry,
       );
       if (!overrides.enqueueOnly) {

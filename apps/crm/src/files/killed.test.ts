@@ -128,7 +128,7 @@ const timePasses = async (killed: readonly Killed[]) => {
 /** Sweeps, and waits for what the jobs delete. */
 const settle = async () => {
   const { database, fileStore, jobs, logger } = crm.context;
-  const sweep = () => sweepFiles({ database, store: fileStore, jobs, logger });
+  const sweep = () => sweepFiles({ database, store: fileStore, jobs, logger, overdue: [] });
   const removed = () =>
     until(async () => {
       const waiting = await query(

@@ -50,15 +50,23 @@ export async function* contentsByPath(
   }
 }
 
-/** The objects of all tenants whose deletion is overdue. Reads a page at a time. */
-export async function* overdueFiles(
+/** The functions that return what was to be deleted for good hours ago. */
+export type OverdueRows =
+  | 'overdue_files'
+  | 'overdue_uploads'
+  | 'overdue_documents'
+  | 'overdue_folders';
+
+/** The rows of all tenants whose deletion is overdue. Reads a page at a time. */
+export async function* overdueRows(
   pool: Pick<Pool, 'query'>,
+  rowsOf: OverdueRows,
   limit: number,
 ): AsyncGenerator<{ readonly tenant_id: string; readonly id: string }> {
   let after = { tenant_id: FIRST, id: FIRST };
   for (;;) {
     const { rows } = await pool.query<typeof after>(
-      'SELECT tenant_id, id FROM tenant_crm.overdue_files($1, $2, $3)',
+      `SELECT tenant_id, id FROM tenant_crm.${rowsOf}($1, $2, $3)`,
       [after.tenant_id, after.id, limit],
     );
     yield* rows;

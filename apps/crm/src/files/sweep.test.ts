@@ -45,7 +45,7 @@ const contentOf = async (documentId: string) => {
 
 const sweep = (): Promise<SweepResult> => {
   const { database, fileStore, jobs, logger } = crm.context;
-  return sweepFiles({ database, store: fileStore, jobs, logger });
+  return sweepFiles({ database, store: fileStore, jobs, logger, overdue: [] });
 };
 
 /** Stores an object that no row refers to. */

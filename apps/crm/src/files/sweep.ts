@@ -9,7 +9,7 @@ import { compareFiles } from './compare.ts';
 import { insertAbandoned } from './files.repository.ts';
 import { remakeThumbnail } from './lost-thumbnails.ts';
 import { fileRemovalJob } from './removal.ts';
-import { countMissing, markMissing, overdueFiles } from './sweep.repository.ts';
+import { countMissing, markMissing, type OverdueRows, overdueRows } from './sweep.repository.ts';
 
 const EVERY_MS = 6 * 3_600_000;
 const PAGE = 500;
@@ -17,12 +17,20 @@ const PAGE = 500;
 /** How many missing files are logged one by one. */
 const LOGGED = 100;
 
+/** Rows that should have been deleted by now, and the job that deletes one of them. */
+export interface OverdueDeletion {
+  readonly rows: OverdueRows;
+  readonly job: typeof fileRemovalJob;
+}
+
 /** What `sweepFiles` needs. */
 export interface SweepDependencies {
   readonly database: Pick<Database, 'forTenant' | 'pool'>;
   readonly store: FileStore;
   readonly jobs: Pick<JobQueue, 'enqueue'>;
   readonly logger: Logger;
+  /** What is enqueued again besides the deletion of objects. */
+  readonly overdue: readonly OverdueDeletion[];
 }
 
 /** What a sweep has found. */
@@ -41,14 +49,20 @@ export interface SweepResult {
  * while files are uploaded.
  */
 export const sweepFiles = async (
-  { database, store, jobs, logger }: SweepDependencies,
+  { database, store, jobs, logger, overdue }: SweepDependencies,
   stopping?: AbortSignal,
 ): Promise<SweepResult> => {
   let orphans = 0;
   let missing = 0;
-  for await (const { tenant_id, id } of overdueFiles(database.pool, PAGE)) {
-    if (stopping?.aborted) break;
-    await jobs.enqueue(database.forTenant(tenant_id), fileRemovalJob, { tenant_id, id });
+  const deletions: readonly OverdueDeletion[] = [
+    { rows: 'overdue_files', job: fileRemovalJob },
+    ...overdue,
+  ];
+  for (const { rows, job } of deletions) {
+    for await (const { tenant_id, id } of overdueRows(database.pool, rows, PAGE)) {
+      if (stopping?.aborted) break;
+      await jobs.enqueue(database.forTenant(tenant_id), job, { tenant_id, id });
+    }
   }
   const counts = await compareFiles(
     { database, store },

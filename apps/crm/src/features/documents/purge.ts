@@ -12,7 +12,7 @@ import { lockTree } from '../document-folders/folders.access.ts';
 import { deleteDocuments, deleteFolders } from './versions.repository.ts';
 
 /** Deletes a document, or a folder with everything that was deleted with it, for good. */
-const purgeJob = defineJob('document_purge', shape({ tenant_id: uuid(), id: uuid() }));
+export const purgeJob = defineJob('document_purge', shape({ tenant_id: uuid(), id: uuid() }));
 
 /** Enqueues the final deletion of a document or folder that is being deleted. */
 export const purgeLater = (
