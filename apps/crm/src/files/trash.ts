@@ -14,6 +14,9 @@ export const purgeTime = (): Date => new Date(Date.now() + TRASH_MS + SKEW_MS);
 /** Records that were deleted by this time are deleted for good. */
 export const restorableSince = (): Date => new Date(Date.now() - TRASH_MS + SKEW_MS);
 
+/** A time of deletion at which no replica restores a record any more, whatever its clock says. */
+export const longAgo = (): Date => new Date(Date.now() - TRASH_MS - SKEW_MS);
+
 /** Whether a deleted record can be restored: it is neither deleted for good nor about to be. */
 export const isRestorable = ({ deleted_at }: { readonly deleted_at: Date | null }): boolean =>
   Number(deleted_at) > Number(restorableSince());

@@ -31,19 +31,22 @@ const writesTo = (
 
 /**
  * Throws 403 unless the caller may change what is in a live folder: everybody if it belongs to the tenant, otherwise
- * callers with write access to it or to a folder above. The root, null, belongs to the tenant.
+ * callers with write access to it or to a folder above. The root, null, belongs to the tenant. With `alsoDeleted`, a
+ * deleted folder is like a live one.
  */
 export const requireWritable = async (
   db: TenantDb,
   { userUuid, isSystemAdmin }: FolderViewer,
   folderId: string | null,
+  { alsoDeleted = false }: { readonly alsoDeleted?: boolean } = {},
 ): Promise<void> => {
   if (folderId === null) return;
+  const live = alsoDeleted ? empty : sql`AND deleted_at IS NULL`;
   const [folder] = await db.query<{ writable: boolean }>(sql`
     SELECT restricted_by = '{}' OR ${isSystemAdmin}
       OR ${writesTo(db, userUuid, sql`restricted_by`)} AS writable
     FROM tenant_crm.document_folders
-    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${folderId}::uuid AND deleted_at IS NULL`);
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${folderId}::uuid ${live}`);
   if (!folder?.writable) throw folderAccessDenied();
 };
 

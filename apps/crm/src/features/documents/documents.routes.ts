@@ -1,5 +1,5 @@
 import { described, list, nullable, shape, uuid, withDefault } from '@tessera/fields';
-import { type Exports, fileBody, fileResponse, type RouteTable } from '@tessera/http-kit';
+import { type Exports, empty, fileBody, fileResponse, type RouteTable } from '@tessera/http-kit';
 import { record, route } from '../../http.ts';
 import { hiddenSince, visibleReplay } from '../../records/replays.ts';
 import { createFrame } from '../../records/route-frame.ts';
@@ -59,6 +59,22 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
       description:
         'The deleted documents that can be restored, in folders that the caller sees. What was deleted with a folder is restored with it, and not listed.',
     }),
+    deleteTrashedDocument: route({
+      method: 'delete',
+      path: '/documents/trash/{id}',
+      permission: 'documents.delete',
+      resource: 'document',
+      summary: 'Delete a document for good',
+      description:
+        'Only a document that the trash lists. It is deleted at once with its versions and links, cannot be restored, and no longer counts towards the quota. Needs write access to the folder that it was in.',
+      params: one,
+      responses: { 204: empty },
+      problems: { ...denied, 404: 'The trash of the caller has no such document' },
+      handler: async ({ caller, params: { id }, reply }) => {
+        await service.deleteTrashed(caller, id);
+        return reply(204);
+      },
+    }),
     exportDocuments: routes.export({ permission: 'documents.export', exports }),
 
     createDocument: route({
@@ -103,7 +119,8 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
     getDocument: routes.get(),
     updateDocument: routes.update({ problems: denied }),
     deleteDocument: routes.delete({
-      description: 'It can be restored for 30 days.',
+      description:
+        'It can be restored for 30 days, unless it is deleted for good in the trash before.',
       problems: denied,
     }),
     restoreDocument: routes.restore({

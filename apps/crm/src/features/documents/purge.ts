@@ -9,18 +9,29 @@ import type { Database, TenantDb } from '../../database.ts';
 import type { Files } from '../../files/files.ts';
 import { purgeTime, restorableSince } from '../../files/trash.ts';
 import { lockTree } from '../document-folders/folders.access.ts';
-import { deleteDocuments, deleteFolders } from './versions.repository.ts';
+import { deleteDocuments, deleteFolders, type Expired } from './versions.repository.ts';
 
 /** Deletes a document, or a folder with everything that was deleted with it, for good. */
 export const purgeJob = defineJob('document_purge', shape({ tenant_id: uuid(), id: uuid() }));
 
-/** Enqueues the final deletion of a document or folder that is being deleted. */
+/** Enqueues the final deletion of a document or folder, by default of one that is being deleted now. */
 export const purgeLater = (
   jobs: Pick<JobQueue, 'enqueue'>,
   db: TenantDb,
   id: string,
-): Promise<unknown> =>
-  jobs.enqueue(db, purgeJob, { tenant_id: db.tenantId, id }, { runAt: purgeTime() });
+  runAt: Date = purgeTime(),
+): Promise<unknown> => jobs.enqueue(db, purgeJob, { tenant_id: db.tenantId, id }, { runAt });
+
+/** Deletes the next documents for good, in a transaction that locks the tree. Returns whether nothing is left. */
+export const deleteSlice = async (
+  db: TenantDb,
+  files: Pick<Files, 'release'>,
+  expired: Expired,
+): Promise<boolean> => {
+  const { contentIds, isLast } = await deleteDocuments(db, expired);
+  await files.release(db, contentIds);
+  return isLast;
+};
 
 /** What `purgeHandler` needs. */
 interface Dependencies {
@@ -39,12 +50,8 @@ export const purgeHandler = ({ database, files }: Dependencies): JobHandler =>
       });
     // In several transactions: other changes of the tree wait only for one, and an interrupted job loses only one.
     for (const column of ['id', 'deleted_with'] as const) {
-      const deleteSlice = async (db: TenantDb): Promise<boolean> => {
-        const { contentIds, isLast } = await deleteDocuments(db, { column, id, deletedBefore });
-        await files.release(db, contentIds);
-        return isLast;
-      };
-      while (!(await inTree(deleteSlice)));
+      const expired = { column, id, deletedBefore };
+      while (!(await inTree((db) => deleteSlice(db, files, expired))));
     }
     await inTree((db) => deleteFolders(db, id, deletedBefore));
   });

@@ -42,7 +42,7 @@ export const findVersion = async (
 };
 
 /** Which deleted documents are deleted for good: those that were deleted by then. */
-interface Expired {
+export interface Expired {
   readonly column: 'id' | 'deleted_with';
   readonly id: string;
   readonly deletedBefore: Date;
