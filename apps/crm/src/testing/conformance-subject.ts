@@ -78,6 +78,12 @@ const newDocument = async (crm: TestCrm, tenant: 'acme' | 'globex') => {
   return { id: body.data.id as string, caller };
 };
 
+const documentInTrash = async (crm: TestCrm, side: Tenant): Promise<string> => {
+  const { id, caller } = await newDocument(crm, side === 'own' ? 'acme' : 'globex');
+  await crm.http.delete(`/api/crm/documents/${id}`).set(caller).expect(204);
+  return id;
+};
+
 const documentWithThumbnail = async (crm: TestCrm, side: Tenant): Promise<string> => {
   const tenant = side === 'own' ? 'acme' : 'globex';
   const { id } = await newDocument(crm, tenant);
@@ -257,6 +263,7 @@ export const conformanceSubject = (
     // Most messages have no file, and tags exist in records only.
     async parameters(side, path): Promise<Record<string, string>> {
       if (path.endsWith('/thumbnail')) return { id: await documentWithThumbnail(crm, side) };
+      if (path.endsWith('/documents/trash/{id}')) return { id: await documentInTrash(crm, side) };
       if (path.endsWith('/messages/{mid}/file')) return messageWithFile(crm, side);
       if (path.endsWith('/accounts/{id}/test')) {
         return { id: await accountOf(crm, servers, { side, path }) };
