@@ -190,6 +190,29 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
 
     getDocumentVersion: versions.get(),
 
+    deleteDocumentVersion: route({
+      method: 'delete',
+      path: '/documents/{id}/versions/{number}',
+      permission: 'documents.delete',
+      resource: 'version',
+      summary: 'Delete a version of a document',
+      description:
+        'A version that is not the current one is deleted for good, and no longer counts towards the quota. The other versions keep their numbers.',
+      params: oneVersion,
+      responses: { 204: empty },
+      requestHeaders: ['If-Match'],
+      problems: {
+        ...changeProblems,
+        ...denied,
+        409: 'It is the current version, or a link serves it',
+      },
+      handler: async ({ caller, params: { id, number }, req, reply }) => {
+        const accepted = acceptedVersions(req.get('If-Match'));
+        await service.deleteVersion(caller, id, number, accepted);
+        return reply(204);
+      },
+    }),
+
     restoreDocumentVersion: route({
       method: 'post',
       path: '/documents/{id}/versions/{number}/restore',

@@ -100,6 +100,13 @@ export interface DocumentService {
     number: number,
     versions?: readonly number[],
   ): Promise<Versioned<DocumentAnswer>>;
+  /** Deletes a former version for good. Throws 404, 403, and 409 for the current version or one that a link serves. */
+  deleteVersion(
+    caller: Caller,
+    id: string,
+    number: string,
+    versions?: readonly number[],
+  ): Promise<void>;
   /** The file of the current version, or of another one. Throws 404, and 409 if a scan prevents it. */
   download(caller: Caller, id: string, number?: number): Promise<ServedFile>;
   /** A small image of the current version. Throws 404 if there is none, and 409 like `download`. */
@@ -163,6 +170,8 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
       }),
   };
 
+  const versions = createRecords(documentVersion, database);
+
   const requireCreatable = (caller: Caller, folderId: string | null): Promise<void> =>
     requireWritable(database.forTenant(caller.tenantId), caller, folderId);
 
@@ -195,7 +204,7 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
     documents: trashed,
     folders,
     folderMembers: members,
-    versions: createRecords(documentVersion, database),
+    versions,
     trash: createRecords(trashedDocument, database),
     folderTrash: createRecords(trashedFolder, database),
 
@@ -231,7 +240,7 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
       );
     },
 
-    restoreVersion(caller, id, number, versions) {
+    restoreVersion(caller, id, number, accepted) {
       const rule = async ({
         db,
         row,
@@ -247,8 +256,18 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
         const scan_status = await files.scanStatus(db, found.content_id);
         return { ...found, scan_status, current_version: row.current_version + 1 };
       };
-      return documents.act(caller, id, { name: 'restore_version', rule }, undefined, versions);
+      return documents.act(caller, id, { name: 'restore_version', rule }, undefined, accepted);
     },
+
+    deleteVersion: (caller, id, number, accepted) =>
+      database.transaction(caller.tenantId, async (db) => {
+        await lockTree(db, 'shared');
+        // A version that is uploaded or restored meanwhile waits.
+        await documents.lock(caller, [id]);
+        const found = await findVersion(db, id, Number(number));
+        await versions.within(id).delete(caller, number, accepted);
+        if (found) await files.release(db, [found.content_id]);
+      }),
 
     async download(caller, id, number) {
       const { answer } = await documents.get(caller, id);

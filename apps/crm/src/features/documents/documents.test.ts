@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { until } from '@tessera/local-stack';
-import { documentsPath, documentUploader } from '../../testing/documents.ts';
+import { documentsPath, documentUploader, foldersPath } from '../../testing/documents.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 
 const tenant = tenantForEachTest();
@@ -82,6 +82,46 @@ test('Every upload makes a version; earlier ones are downloaded and restored', a
   expect(await contents('one')).toEqual(
     expect.arrayContaining([expect.objectContaining({ count: 2 })]),
   );
+});
+
+test('A former version is deleted for good, but neither the current one nor one that a link serves', async () => {
+  const content = crypto.randomUUID();
+  const id = await create(content);
+  await putContent(id, 'two').expect(200);
+  await putContent(id, 'three').expect(200);
+  const versions = `${documentsPath}/${id}/versions`;
+  const link = await post(`${documentsPath}/${id}/links`, { version_number: 1 }).expect(201);
+  await remove(`${versions}/1`).expect(409);
+  await remove(`${documentsPath}/${id}/links/${link.body.data.id}`).expect(204);
+  const lacking = tenant.caller({ lacking: ['documents.delete'] });
+  await remove(`${versions}/1`, lacking).expect(403);
+  await remove(`${versions}/3`).expect(409);
+  await remove(`${versions}/4`).expect(404);
+  const [stored] = await contents(content);
+  const object = { tenantId: stored?.tenant_id ?? '', id: stored?.object_id ?? '' };
+  await remove(`${versions}/1`).expect(204);
+  await remove(`${versions}/1`).expect(404);
+  const { body } = await get(versions).expect(200);
+  expect(body.data.map(({ number }: { number: number }) => number)).toEqual([3, 2]);
+  await until(async () => !(await crm().context.fileStore.has(object)));
+  const { rows } = await crm().context.pool.query(
+    'SELECT bytes::int FROM tenant_crm.file_usage WHERE tenant_id = $1',
+    [object.tenantId],
+  );
+  expect(rows).toEqual([{ bytes: 'two'.length + 'three'.length }]);
+  expect((await get(`${documentsPath}/${id}/download`)).text).toBe('three');
+});
+
+test('A version is deleted only with write access to the folder of its document', async () => {
+  const reader = crypto.randomUUID();
+  const folder: string = (await post(foldersPath, { name: 'Top' }).expect(201)).body.data.id;
+  const { body } = await upload({ fields: { folder_id: folder } }).expect(201);
+  const version = `${documentsPath}/${body.data.id}/versions/1`;
+  await putContent(body.data.id, 'two').expect(200);
+  await post(`${foldersPath}/${folder}/members`, { user_id: reader }).expect(201);
+  await remove(version, tenant.caller({ id: crypto.randomUUID() })).expect(404);
+  await remove(version, tenant.caller({ id: reader })).expect(403);
+  await remove(version).expect(204);
 });
 
 test('Content is replaced only in a version that the caller has seen', async () => {

@@ -3,8 +3,9 @@ import { declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { hidden } from '../../records/row.ts';
 import { document, FileFields } from './documents.kind.ts';
+import { checkVersionDeletion } from './versions.rules.ts';
 
-/** A version of a document. Uploading a file adds one; versions do not change. */
+/** A version of a document. Uploading a file adds one; versions do not change, and former ones can be deleted. */
 export const documentVersion = declareKind({
   table: 'document_versions',
   path: '/versions',
@@ -14,7 +15,7 @@ export const documentVersion = declareKind({
     view: 'documents.view',
     create: 'documents.update',
     update: 'documents.update',
-    delete: 'documents.update',
+    delete: 'documents.delete',
   },
   create: shape({}),
   answer: named(
@@ -34,6 +35,7 @@ export const documentVersion = declareKind({
   defaultSort: '-number',
   filters: {},
   deletion: 'permanent',
+  rules: { delete: (context) => checkVersionDeletion(context) },
 });
 
 export type DocumentVersions = RecordsOf<typeof documentVersion>;

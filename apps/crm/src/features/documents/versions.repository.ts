@@ -41,6 +41,33 @@ export const findVersion = async (
   return row;
 };
 
+/** What prevents the deletion of a version. */
+interface VersionUses {
+  /** The folder of the document. */
+  readonly folder_id: string | null;
+  readonly is_current: boolean;
+  /** Whether a link that has not expired serves it. */
+  readonly is_linked: boolean;
+}
+
+/** What prevents the deletion of a version of a document. */
+export const usesOfVersion = async (
+  db: TenantDb,
+  documentId: string,
+  number: number,
+): Promise<VersionUses> => {
+  const [row] = await db.query<VersionUses>(sql`
+    SELECT folder_id, current_version = ${number}::int AS is_current, EXISTS (
+      SELECT FROM tenant_crm.document_links AS link
+      WHERE link.tenant_id = ${db.tenantId}::uuid AND link.document_id = ${documentId}::uuid
+        AND link.version_number = ${number}::int AND link.expires_at > now()
+    ) AS is_linked
+    FROM tenant_crm.documents
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${documentId}::uuid`);
+  if (!row) throw new Error(`There is no document ${documentId}.`);
+  return row;
+};
+
 /** Which deleted documents are deleted for good: those that were deleted by then. */
 export interface Expired {
   readonly column: 'id' | 'deleted_with';
