@@ -2369,6 +2369,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/documents/trash/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a document for good
+         * @description Only a document that the trash lists. It is deleted at once with its versions and links, cannot be restored, and no longer counts towards the quota. Needs write access to the folder that it was in.
+         */
+        delete: operations["deleteTrashedDocument"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/documents/export": {
         parameters: {
             query?: never;
@@ -2423,7 +2443,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a document
-         * @description It can be restored for 30 days.
+         * @description It can be restored for 30 days, unless it is deleted for good in the trash before.
          */
         delete: operations["deleteDocument"];
         options?: never;
@@ -2523,7 +2543,11 @@ export interface paths {
         get: operations["getDocumentVersion"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete a version of a document
+         * @description A version that is not the current one is deleted for good, and no longer counts towards the quota. The other versions keep their numbers.
+         */
+        delete: operations["deleteDocumentVersion"];
         options?: never;
         head?: never;
         patch?: never;
@@ -9700,7 +9724,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        /** @description The caller lacks a permission, or write access to a folder */
         Forbidden34: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9715,7 +9739,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller lacks a permission, or write access to a folder */
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
         Forbidden35: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10126,7 +10150,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The folder, or a private folder below it, would have no member with write access */
+        /** @description The folder, or a private folder below it, would have no member with write access. Deleted folders count while they can be restored. */
         Conflict14: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20666,6 +20690,59 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable2"];
         };
     };
+    deleteTrashedDocument: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden34"];
+            /** @description The trash of the caller has no such document */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
     exportDocuments: {
         parameters: {
             query?: {
@@ -20892,7 +20969,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden34"];
+            403: components["responses"]["Forbidden35"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -20941,7 +21018,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden35"];
+            403: components["responses"]["Forbidden36"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -20984,7 +21061,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden36"];
+            403: components["responses"]["Forbidden34"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -21032,7 +21109,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden36"];
+            403: components["responses"]["Forbidden34"];
             404: components["responses"]["NotFound"];
             /** @description The folder of the document is deleted */
             409: {
@@ -21098,7 +21175,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden34"];
+            403: components["responses"]["Forbidden35"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -21151,7 +21228,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest3"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden35"];
+            403: components["responses"]["Forbidden36"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
@@ -21279,7 +21356,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest3"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden35"];
+            403: components["responses"]["Forbidden36"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
@@ -21352,6 +21429,78 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable2"];
         };
     };
+    deleteDocumentVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+                number: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, or write access to a folder */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description It is the current version, or a link serves it */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
     restoreDocumentVersion: {
         parameters: {
             query?: never;
@@ -21390,7 +21539,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden35"];
+            403: components["responses"]["Forbidden36"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             /** @description The quota has no room: each version counts towards it, also with the same content */
@@ -21496,7 +21645,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden34"];
+            403: components["responses"]["Forbidden35"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict8"];
             412: components["responses"]["PreconditionFailed2"];
@@ -21589,7 +21738,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden34"];
+            403: components["responses"]["Forbidden35"];
             /** @description There is no such document, or it has no thumbnail */
             404: {
                 headers: {
@@ -21696,7 +21845,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden34"];
+            403: components["responses"]["Forbidden35"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict8"];
             412: components["responses"]["PreconditionFailed2"];
@@ -23204,7 +23353,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden44"];
             404: components["responses"]["NotFound"];
-            /** @description The folder, or a private folder below it, would have no member with write access. A request with the same `Idempotency-Key` is still running */
+            /** @description The folder, or a private folder below it, would have no member with write access. Deleted folders count while they can be restored.. A request with the same `Idempotency-Key` is still running */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -155,7 +155,7 @@ test('An object that is restored during the comparison is no longer marked as mi
   ]);
   // As after the list of the store was read.
   const list = async () => ({ objects: [], next: undefined });
-  await sweepFiles({ database, store: { ...fileStore, list }, jobs, logger });
+  await sweepFiles({ database, store: { ...fileStore, list }, jobs, logger, overdue: [] });
   expect((await contentOf(id)).content.missing_since).toBeNull();
 });
 
