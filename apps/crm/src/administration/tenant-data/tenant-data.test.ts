@@ -320,7 +320,10 @@ describe('Deleting a tenant', () => {
         ...environment,
         FILE_STORE_PATH: other,
       });
-    const rows = await tablesWith(pool(), id);
+    // Events leave the outbox meanwhile.
+    const kept = async () =>
+      (await tablesWith(pool(), id)).filter((table) => table !== 'tenant_crm.outbox');
+    const rows = await kept();
     expect(await refused()).toEqual({
       code: 1,
       output: {
@@ -332,7 +335,7 @@ describe('Deleting a tenant', () => {
       code: 1,
       output: { error: expect.stringContaining('the store has none of them') },
     });
-    expect(await tablesWith(pool(), id)).toEqual(rows);
+    expect(await kept()).toEqual(rows);
     expect(await refused('--files-lost')).toMatchObject({ code: 0, output: { files: 0 } });
     expect(await tablesWith(pool(), id)).toEqual([]);
   });
