@@ -10,7 +10,7 @@ const FREQUENT = 20;
 /** What the trigram index can find: three consecutive letters or digits. */
 const TRIGRAM = /[\p{L}\p{N}]{3}/u;
 
-/** A term for which texts in ASCII have no pieces, unless it is a rare letter. */
+/** Two letters or digits: texts in ASCII have no piece for them. */
 const WORD_PAIR = /^[a-z0-9]{2}$/;
 
 /** In a regular expression of PostgreSQL. */
@@ -45,9 +45,8 @@ const textCondition = async (
   among: Prisma.Sql,
   term: string,
 ): Promise<Prisma.Sql> => {
-  if (TRIGRAM.test(term.normalize())) {
-    return sql`search_text LIKE tenant_crm.search_pattern(${term})`;
-  }
+  const matches = sql`search_text LIKE tenant_crm.search_pattern(${term})`;
+  if (TRIGRAM.test(term.normalize())) return matches;
   const contains = sql`strpos(search_text, tenant_crm.search_key(${term})) > 0`;
   const [sample] = await db.read<Sample>(sql`
     SELECT count(*) FILTER (WHERE ${contains})::int AS hits, tenant_crm.search_key(${term}) AS key,
@@ -55,6 +54,8 @@ const textCondition = async (
     FROM (SELECT search_text FROM ${table} WHERE ${among} LIMIT ${SAMPLE}) AS sample`);
   if (!sample || sample.hits >= FREQUENT) return contains;
   if (WORD_PAIR.test(sample.key)) return sql`${contains} AND ${containsPair(term, sample.key)}`;
+  // Folding may make three letters of two: "uß".
+  if (TRIGRAM.test(sample.key)) return matches;
   if (!sample.has_pieces) return contains;
   return sql`${contains} AND tenant_crm.search_pieces(search_text) @> tenant_crm.term_pieces(${term})`;
 };
