@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 /**
- * One shell session that keeps variables and functions, as a person following a document has. `run` returns the
- * output of the commands and throws if one fails.
+ * One shell session that keeps variables and functions, as a person following a document has. `run` throws with the
+ * output of the commands if one fails.
  */
 export const openShell = (environment) => {
   const directory = mkdtempSync(join(tmpdir(), 'shell-'));
@@ -34,7 +34,6 @@ export const openShell = (environment) => {
       const failed = await Promise.race([finished, ended]);
       if (failed)
         throw new Error(`${name}: a command failed (${failed.code}).\n${chunks.join('')}`);
-      return chunks.join('');
     },
     async close() {
       shell.stdin.end();
