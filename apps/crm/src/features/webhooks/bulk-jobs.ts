@@ -68,8 +68,16 @@ export interface BulkChanges {
     range: ReplayedRange,
     selectors: readonly string[],
   ): Promise<SelectedReplay>;
-  /** Replays what was selected, and returns the number. The endpoint must be locked. */
-  replay(db: TenantDb, endpointId: string, selected: SelectedReplay): Promise<number>;
+  /**
+   * Replays what was selected, as far as the endpoint still selects the types, and returns the number. The endpoint must be
+   * locked.
+   */
+  replay(
+    db: TenantDb,
+    endpointId: string,
+    selected: SelectedReplay,
+    selectors: readonly string[],
+  ): Promise<number>;
 }
 
 type Enqueue = Pick<JobQueue, 'enqueue'>;
@@ -124,8 +132,8 @@ export const createBulkChanges = (
     return { range, first, further };
   },
 
-  async replay(db, endpointId, { range, first, further }) {
-    const replayed = await replayDeliveries(db, first, range.state);
+  async replay(db, endpointId, { range, first, further }, selectors) {
+    const replayed = await replayDeliveries(db, first, range.state, selectedTypes(selectors));
     const last = first.at(-1);
     if (last && further > 0) await enqueueReplay(jobs, db, endpointId, range, last);
     return replayed + further;
@@ -160,8 +168,10 @@ export const bulkHandlers = (
       const selection = { range, types: selectedTypes(seen.event_types), after };
       const found = await findReplayed(db, endpoint_id, selection, batch);
       const last = found.at(-1);
-      if (!last || !(await findEndpoint(db, endpoint_id))?.is_enabled) return;
-      await replayDeliveries(db, found, state);
+      if (!last) return;
+      const endpoint = await findEndpoint(db, endpoint_id);
+      if (!endpoint?.is_enabled) return;
+      await replayDeliveries(db, found, state, selectedTypes(endpoint.event_types));
       if (found.length === batch) await enqueueReplay(jobs, db, endpoint_id, range, last);
       await wake(db, endpoint_id);
     });

@@ -141,16 +141,22 @@ export const findReplayed = (
     SELECT created_at AS at, id FROM tenant_crm.webhook_deliveries
     WHERE ${inRange(db, endpointId, selection)} ORDER BY created_at, id LIMIT ${most}`);
 
-/** Sends those of the deliveries again that are still in the state; returns how many. The endpoint must be locked. */
+/**
+ * Sends those of the deliveries again that are still in the state and of one of the types; returns how many. The endpoint
+ * must be locked, and select the types: since the deliveries were found, somebody may have changed what it selects, and then
+ * its URL.
+ */
 export const replayDeliveries = async (
   db: TenantDb,
   found: readonly Cursor[],
   state: ReplayedRange['state'],
+  types: readonly string[],
 ): Promise<number> => {
   const ids = found.map(({ id }) => id);
   const rows = await db.query(sql`
     UPDATE tenant_crm.webhook_deliveries SET ${REPLAY}
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY (${ids}::uuid[]) AND state = ${state}
+      AND event_type = ANY (${types}::text[])
     RETURNING id`);
   return rows.length;
 };

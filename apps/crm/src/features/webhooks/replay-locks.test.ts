@@ -6,7 +6,7 @@ import { startReceiver, type WebhookReceiver } from '../../testing/webhook-recei
 import { bulkHandlers } from './bulk-jobs.ts';
 import { createWake } from './wake.ts';
 
-const { crm, tenant, post } = tenantForEachTest(async () => ({
+const { crm, tenant, post, put } = tenantForEachTest(async () => ({
   OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32',
 }));
 const path = '/api/crm/webhook-endpoints';
@@ -52,36 +52,55 @@ const byJob = async (id: string): Promise<void> => {
   await replay?.handle(payload as never, {} as never);
 };
 
-test.each([
+/** Runs work while a replay waits to read the deliveries; returns their states after the replay. */
+const duringSearch = async (
+  id: string,
+  replay: (id: string) => Promise<void>,
+  work: () => Promise<void>,
+): Promise<readonly string[]> => {
+  const { directUrl } = crm().context.config.database;
+  const blocker = new pg.Client({ connectionString: directUrl });
+  await blocker.connect();
+  try {
+    await blocker.query('BEGIN');
+    await blocker.query('LOCK TABLE tenant_crm.webhook_deliveries');
+    const replaying = replay(id);
+    await until(async () => (await countLockWaits(crm().context.pool)) > 0);
+    await work();
+    await blocker.query('COMMIT');
+    await replaying;
+  } finally {
+    await blocker.end();
+  }
+  const { rows } = await query(
+    'SELECT state FROM tenant_crm.webhook_deliveries WHERE tenant_id = $1 AND endpoint_id = $2',
+    [tenant().id, id],
+  );
+  return rows.map(({ state }) => state);
+};
+
+describe.each([
   ['request', byRequest],
   ['job', byJob],
-])(
-  'A %s that replays deliveries looks for them before it locks the endpoint',
-  async (_, replay) => {
+])('A %s that replays deliveries', (_, replay) => {
+  test('looks for them before it locks the endpoint', async () => {
     const id = await createEndpoint();
-    const { directUrl } = crm().context.config.database;
-    const blocker = new pg.Client({ connectionString: directUrl });
-    await blocker.connect();
-    try {
-      await blocker.query('BEGIN');
-      await blocker.query('LOCK TABLE tenant_crm.webhook_deliveries');
-      const replaying = replay(id);
-      await until(async () => (await countLockWaits(crm().context.pool)) > 0);
+    const states = await duringSearch(id, replay, async () => {
       const { rowCount } = await query(
         `SELECT FROM tenant_crm.webhook_endpoints WHERE tenant_id = $1 AND id = $2
-       FOR NO KEY UPDATE NOWAIT`,
+         FOR NO KEY UPDATE NOWAIT`,
         [tenant().id, id],
       );
       expect(rowCount).toBe(1);
-      await blocker.query('COMMIT');
-      await replaying;
-    } finally {
-      await blocker.end();
-    }
-    const { rows } = await query(
-      'SELECT state FROM tenant_crm.webhook_deliveries WHERE tenant_id = $1 AND endpoint_id = $2',
-      [tenant().id, id],
-    );
-    expect(rows).not.toEqual([{ state: 'failed' }]);
-  },
-);
+    });
+    expect(states).not.toEqual(['failed']);
+  });
+
+  test('leaves out types that the endpoint has ceased to select meanwhile', async () => {
+    const id = await createEndpoint();
+    const states = await duringSearch(id, replay, async () => {
+      await put(`${path}/${id}`, { event_types: ['crm.tasks.*'] }).expect(200);
+    });
+    expect(states).toEqual(['failed']);
+  });
+});

@@ -175,7 +175,9 @@ const deliveryRoutes = (webhooks: Webhooks): RouteTable => {
       method: 'post',
       summary: 'Deliver an event again',
       responses: { 202: record(WebhookDelivery) },
-      problems: { 409: 'The delivery has not ended yet, or the endpoint is disabled' },
+      problems: {
+        409: 'The delivery has not ended yet, or the endpoint is disabled or does not select the type of the event any more',
+      },
       handler: async ({ caller, params, reply }) => {
         const { answer } = await webhooks.replay(caller, params.id ?? '');
         return reply(202, { data: answer });

@@ -26,6 +26,7 @@ import {
 import { type FoundEndpoint, findEndpoint, peekEndpoint } from './endpoints.repository.ts';
 import type { EndpointDependencies, NewEndpoint } from './endpoints.rules.ts';
 import { requireSelection, requireTypes, TEST_EVENT } from './event-permissions.ts';
+import { isSelected } from './event-selectors.ts';
 import { testPayload } from './payload.ts';
 import { withShownResponses } from './shown-attempts.ts';
 import type { Wake } from './wake.ts';
@@ -63,7 +64,9 @@ export interface Webhooks {
   ): Promise<EndpointWithSecret>;
   /** Delivers a test event. 409 if the endpoint is disabled. */
   test(caller: Caller, id: string): Promise<Versioned<Delivery>>;
-  /** Delivers an event again. 409 if its delivery has not ended, or if the endpoint is disabled. */
+  /**
+   * Delivers an event again. 409 if its delivery has not ended, or if the endpoint is disabled or does not select its type.
+   */
   replay(caller: Caller, id: string): Promise<Versioned<Delivery>>;
   /** Delivers the events of a period again; returns their number. 409 if the endpoint is disabled. */
   replayRange(caller: Caller, endpointId: string, range: ReplayedRange): Promise<number>;
@@ -96,11 +99,11 @@ export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => 
   const onEnabled = async <T>(
     { tenantId }: Caller,
     id: string,
-    work: (db: TenantDb) => Promise<T>,
+    work: (db: TenantDb, endpoint: FoundEndpoint) => Promise<T>,
   ): Promise<T> =>
     database.transaction(tenantId, async (db) => {
-      requireEnabled(await findEndpoint(db, id));
-      const result = await work(db);
+      const endpoint = requireEnabled(await findEndpoint(db, id));
+      const result = await work(db, endpoint);
       await wake(db, id);
       return result;
     });
@@ -158,8 +161,12 @@ export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => 
       }),
 
     async replay(caller, id) {
-      const { endpoint_id: endpointId } = await shownDelivery(caller, id);
-      return onEnabled(caller, endpointId, async (db) => {
+      const { endpoint_id: endpointId, event_type: type } = await shownDelivery(caller, id);
+      return onEnabled(caller, endpointId, async (db, { event_types: selectors }) => {
+        // Without the type, somebody who may not see the record could have changed the URL.
+        if (type !== TEST_EVENT && !isSelected(selectors, type)) {
+          throw conflict('The webhook endpoint does not select the type of the event any more.');
+        }
         if (!(await replayDelivery(db, id))) throw conflict('The delivery has not ended yet.');
         return deliveries.get(caller, id);
       });
@@ -171,7 +178,9 @@ export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => 
       requireSelection(caller, selectors, endpointId);
       // Whatever adds deliveries waits for the lock of the endpoint, and with it the events of all tenants.
       const selected = await bulk.selectReplay(db, endpointId, range, selectors);
-      return onEnabled(caller, endpointId, (tx) => bulk.replay(tx, endpointId, selected));
+      return onEnabled(caller, endpointId, (tx, { event_types }) =>
+        bulk.replay(tx, endpointId, selected, event_types),
+      );
     },
 
     async payload(caller, id) {

@@ -401,6 +401,20 @@ describe('an endpoint', () => {
     await refused(post(`${path}/${id}/restore`, {}, limited));
     await post(`${path}/${id}/restore`, {}, seeing).expect(200);
   });
+
+  test('gets no replay of a type that it does not select any more: its URL may have changed since', async () => {
+    const { id } = await createEndpoint();
+    await createContact();
+    const [delivery] = await untilState(id, 'succeeded');
+    const limited = caller({ permissions: ['webhooks.update', 'tasks.view'] });
+    await put(`${path}/${id}`, { event_types: ['crm.tasks.*'] }, limited).expect(200);
+    await put(`${path}/${id}`, { url: `${receiver.url}/elsewhere` }, limited).expect(200);
+    const { body } = await post(`${deliveriesPath}/${delivery.id}/replay`).expect(409);
+    expect(body.message).toContain('does not select');
+    const test = (await post(`${path}/${id}/test`).expect(202)).body.data;
+    await untilState(id, 'succeeded', 2);
+    await post(`${deliveriesPath}/${test.id}/replay`).expect(202);
+  });
 });
 
 test('The events of each resource need permissions, those of the chat also the access to it', () => {
