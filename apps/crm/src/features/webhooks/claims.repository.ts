@@ -1,6 +1,7 @@
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { ofEndpoint } from './deliveries.repository.ts';
+import { RETRY_MS } from './retry-schedule.ts';
 
 const { sql } = Prisma;
 
@@ -116,9 +117,13 @@ export const claimDeliveries = (
     const find = endpoint.is_ordered ? findInOrder : findDue;
     const ids = await find(db, endpointId, free);
     if (ids.length === 0) return [];
+    // The time for retries begins with the first attempt, however long the delivery has waited. In an UPDATE, Citus does not
+    // allow now() in CASE.
+    const expiresAt = new Date(Date.now() + RETRY_MS);
     const claimed = await db.query<Omit<ClaimedDelivery, keyof SendingEndpoint>>(sql`
       UPDATE tenant_crm.webhook_deliveries
       SET state = 'sending', next_attempt_at = now() + ${LEASE_SECONDS} * interval '1 second',
+        expires_at = CASE WHEN round = 0 THEN ${expiresAt}::timestamptz ELSE expires_at END,
         version = version + 1, updated_at = now()
       WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY (${ids}::uuid[])
       RETURNING id, event_id, record_id, payload, attempts, round, expires_at, created_at`);

@@ -15,12 +15,13 @@ import type { EndpointSecrets } from './endpoint-secrets.ts';
 import {
   type DisabledReason,
   disableEndpoint,
+  forgetFailures,
   lockEndpoint,
   noteFailure,
   noteRun,
-  noteSuccess,
 } from './endpoints.repository.ts';
 import type { WebhookMetrics } from './metrics.ts';
+import { restartRetries } from './restarted-retries.ts';
 import { RETRY_MS, retryDelay } from './retry-schedule.ts';
 import { createTenantTurns } from './tenant-turns.ts';
 import { deliveryJob, type Wake } from './wake.ts';
@@ -94,7 +95,7 @@ export const deliverDue = async (
       const outcome = outcomeOf(delivery, result);
       const reason =
         result.error === null
-          ? await noteSuccess(tx, endpointId)
+          ? await forgetFailures(tx, endpointId)
           : reasonToDisable(result.status, outcome, await noteFailure(tx, endpointId));
       await saveAttempt(tx, delivery, result, outcome);
       if (outcome.state !== 'pending') await releaseNext(tx, endpointId, delivery);
@@ -148,16 +149,16 @@ export const deliverDue = async (
   if (errors.length > 0) throw errors[0];
 };
 
-/** How long the deliveries of a tenant wait because it is not active; 0 if it is. */
-const waitOf = async (
+/** Whether a tenant is active; undefined if that is not known. */
+const activityOf = async (
   { isActive, logger }: Pick<DeliveryDependencies, 'isActive' | 'logger'>,
   tenantId: string,
-): Promise<number> => {
+): Promise<boolean | undefined> => {
   try {
-    return (await isActive(tenantId)) ? 0 : SUSPENDED_MS;
+    return await isActive(tenantId);
   } catch (err) {
     logger.warn({ err, tenantId }, 'webhooks wait: it is not known whether the tenant is active');
-    return UNKNOWN_MS;
+    return undefined;
   }
 };
 
@@ -171,8 +172,12 @@ export const deliveryHandler = (dependencies: DeliveryDependencies): JobHandler 
     });
   return handleJob(deliveryJob, async (payload, run) => {
     const { tenant_id: tenantId, endpoint_id: endpointId } = payload;
-    const waitMs = await waitOf(dependencies, tenantId);
-    if (waitMs > 0) return putOff(payload, waitMs);
+    const isActive = await activityOf(dependencies, tenantId);
+    if (isActive === undefined) return putOff(payload, UNKNOWN_MS);
+    if (!isActive) {
+      await restartRetries(dependencies.database.forTenant(tenantId), endpointId, run.stopping);
+      return putOff(payload, SUSPENDED_MS);
+    }
     const deliver = () => deliverDue(dependencies, { tenantId, endpointId }, run);
     if (await turns.run(tenantId, deliver)) return;
     await putOff(payload, NO_TURN_MS);

@@ -88,8 +88,8 @@ export const noteRun = async (db: TenantDb, id: string): Promise<void> => {
       AND (wake_at IS NOT NULL OR later_wakes[1] <= now())`);
 };
 
-/** Notes that an attempt succeeded. */
-export const noteSuccess = async (db: TenantDb, id: string): Promise<void> => {
+/** Notes that an attempt succeeded, or that earlier failures say nothing about the next attempts. */
+export const forgetFailures = async (db: TenantDb, id: string): Promise<void> => {
   await db.query(sql`
     UPDATE tenant_crm.webhook_endpoints SET failing_since = NULL
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid AND failing_since IS NOT NULL`);

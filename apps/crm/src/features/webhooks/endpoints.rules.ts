@@ -29,7 +29,11 @@ export interface NewEndpoint {
 interface EndpointContext {
   readonly caller: Caller;
   readonly db: TenantDb;
-  readonly row: { readonly id: string; readonly event_types: readonly string[] };
+  readonly row: {
+    readonly id: string;
+    readonly url: string;
+    readonly event_types: readonly string[];
+  };
 }
 
 export const createEndpointRules = ({ secrets, problemOf }: EndpointDependencies) => {
@@ -55,11 +59,14 @@ export const createEndpointRules = ({ secrets, problemOf }: EndpointDependencies
       if (event_types) requireSelection(caller, event_types, row.id);
       // What waits is sent to the new URL, also if its type is no longer selected.
       if (url !== undefined) requireTypes(caller, await waitingTypes(db, row.id), row.id);
-      return is_enabled ? { disabled_reason: null, failing_since: null } : {};
+      if (is_enabled) return { disabled_reason: null, failing_since: null };
+      // Only requests to the new URL say whether it fails.
+      return url !== undefined && url !== row.url ? { failing_since: null } : {};
     },
 
-    restore({ caller, row }: EndpointContext) {
+    async restore({ caller, row }: EndpointContext) {
       requireSelection(caller, row.event_types, row.id);
+      return { failing_since: null };
     },
   };
 };

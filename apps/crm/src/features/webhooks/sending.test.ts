@@ -9,10 +9,11 @@ import { createTenantTurns } from './tenant-turns.ts';
 import { wakeOverdue } from './upkeep.ts';
 import { createWake } from './wake.ts';
 
-const { crm, tenant, get, post, put } = tenantForEachTest(async () => ({
+const { crm, tenant, get, post, put, remove } = tenantForEachTest(async () => ({
   OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32',
 }));
 const path = '/api/crm/webhook-endpoints';
+const HOUR = 3_600_000;
 
 let receiver: WebhookReceiver;
 beforeEach(async () => {
@@ -42,28 +43,83 @@ const addDeliveries = (id: string, number: number, more = 'gen_random_uuid()', a
     [tenant().id, id, number, age],
   );
 
+const stored = async (id: string, table: string, columns: string) => {
+  const key = table === 'webhook_endpoints' ? 'id' : 'endpoint_id';
+  const { rows } = await query(
+    `SELECT ${columns} FROM tenant_crm.${table} WHERE tenant_id = $1 AND ${key} = $2`,
+    [tenant().id, id],
+  );
+  return rows[0];
+};
+
+/** Suspends the tenant, and waits until the job of an endpoint has been put off. */
+const suspend = async (id: string): Promise<void> => {
+  crm().identity.suspend(tenant().id);
+  await wakeNow(id);
+  await until(async () => {
+    const { later } = await stored(id, 'webhook_endpoints', 'later_wakes[1] AS later');
+    return later?.getTime() > Date.now() + 60_000;
+  });
+};
+
 test('A suspended tenant sends nothing: its deliveries wait, and its job asks again later', async () => {
   const id = await createEndpoint();
   await addDeliveries(id, 1);
-  crm().identity.suspend(tenant().id);
-  await wakeNow(id);
-  const stored = async (table: string, columns: string) => {
-    const key = table === 'webhook_endpoints' ? 'id' : 'endpoint_id';
-    const { rows } = await query(
-      `SELECT ${columns} FROM tenant_crm.${table} WHERE tenant_id = $1 AND ${key} = $2`,
-      [tenant().id, id],
-    );
-    return rows[0];
-  };
-  await until(async () => {
-    const { later } = await stored('webhook_endpoints', 'later_wakes[1] AS later');
-    return later?.getTime() > Date.now() + 60_000;
-  });
+  await suspend(id);
   expect(receiver.received).toEqual([]);
-  expect(await stored('webhook_deliveries', 'state, attempts')).toEqual({
+  expect(await stored(id, 'webhook_deliveries', 'state, attempts')).toEqual({
     state: 'pending',
     attempts: 0,
   });
+});
+
+test('After a suspension, one failed request neither ends a delivery for good nor disables the endpoint', async () => {
+  receiver.respond((res) => void res.writeHead(500, { 'retry-after': '3600' }).end());
+  const id = await createEndpoint();
+  await addDeliveries(id, 1);
+  await query(
+    "UPDATE tenant_crm.webhook_deliveries SET round = 3, expires_at = now() + interval '1 minute' WHERE endpoint_id = $1",
+    [id],
+  );
+  await query(
+    "UPDATE tenant_crm.webhook_endpoints SET failing_since = now() - interval '73 hours' WHERE id = $1",
+    [id],
+  );
+  await suspend(id);
+  crm().identity.suspend(tenant().id, false);
+  await wakeNow(id);
+  await until(async () => (await deliveries(id))[0]?.attempts === 1);
+  expect(await deliveries(id)).toMatchObject([{ state: 'pending' }]);
+  expect((await get(`${path}/${id}`)).body.data.is_enabled).toBe(true);
+});
+
+test('The time for retries begins with the first attempt', async () => {
+  const id = await createEndpoint();
+  await addDeliveries(id, 2);
+  const expire =
+    'UPDATE tenant_crm.webhook_deliveries SET expires_at = now(), round = sequence - 1';
+  await query(`${expire} WHERE endpoint_id = $1`, [id]);
+  const claimed = await claimDeliveries(tenantDb(), id);
+  const left = claimed
+    .toSorted((one, other) => one.round - other.round)
+    .map(({ expires_at }) => expires_at.getTime() - Date.now());
+  expect(left).toEqual([expect.closeTo(72 * HOUR, -6), expect.closeTo(0, -6)]);
+});
+
+test('Failures are forgotten with a new URL and when an endpoint is restored', async () => {
+  const id = await createEndpoint();
+  const fail = () =>
+    query('UPDATE tenant_crm.webhook_endpoints SET failing_since = now() WHERE id = $1', [id]);
+  const failingSince = async () => (await get(`${path}/${id}`).expect(200)).body.data.failing_since;
+  await fail();
+  await put(`${path}/${id}`, { url: receiver.url }).expect(200);
+  expect(await failingSince()).not.toBeNull();
+  await put(`${path}/${id}`, { url: `${receiver.url}/new` }).expect(200);
+  expect(await failingSince()).toBeNull();
+  await fail();
+  await remove(`${path}/${id}`).expect(204);
+  await post(`${path}/${id}/restore`).expect(200);
+  expect(await failingSince()).toBeNull();
 });
 
 test('While an endpoint gets as many requests as it may, its job does not wake itself', async () => {

@@ -85,7 +85,8 @@ const endpointRoutes = (webhooks: Webhooks, exports: Exports): RouteTable => {
 
     getWebhookEndpoint: routes.get(),
     updateWebhookEndpoint: routes.update({
-      description: 'Enabling an endpoint clears `disabled_reason` and `failing_since`.',
+      description:
+        'Enabling an endpoint clears `disabled_reason` and `failing_since`, a new URL only the latter.',
     }),
     deleteWebhookEndpoint: routes.delete(),
     restoreWebhookEndpoint: routes.restore(),
