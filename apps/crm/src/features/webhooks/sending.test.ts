@@ -246,6 +246,25 @@ test('Lost jobs are replaced for each endpoint, however many deliveries another 
   await until(async () => (await deliveries(other, '&state=succeeded')).length === 1);
 });
 
+test('An endpoint whose job is noted for the next minutes counts as lost only once that is late', async () => {
+  const id = await createEndpoint();
+  await addDeliveries(id, 1, 'gen_random_uuid()', '1 hour');
+  const overdueWith = async (laterWakes: string): Promise<boolean> => {
+    await query(
+      `UPDATE tenant_crm.webhook_endpoints SET later_wakes = ${laterWakes} WHERE id = $1`,
+      [id],
+    );
+    const woken: string[] = [];
+    await wakeOverdue(crm().context.database, async (_db, one) => void woken.push(one));
+    return woken.includes(id);
+  };
+  expect(await overdueWith(`ARRAY[now() + interval '15 minutes']`)).toBe(false);
+  expect(await overdueWith(`ARRAY[now() - interval '1 minute']`)).toBe(false);
+  expect(await overdueWith(`ARRAY[now() - interval '11 minutes']`)).toBe(true);
+  expect(await overdueWith(`ARRAY[now() + interval '3 hours']`)).toBe(true);
+  expect(await overdueWith('NULL')).toBe(true);
+});
+
 test('A tenant whose receivers are slow leaves room for others', async () => {
   const turns = createTenantTurns(2);
   const held: (() => void)[] = [];
