@@ -56,6 +56,8 @@ export const reactionRoutes = (reactions: Reactions): RouteTable => ({
     problems: { 409: 'The message is recalled, or has 50 different emoji' },
     handler: async ({ caller, params: { id: channelId, messageId }, body, reply }) =>
       reply(201, { data: await reactions.add(caller, { channelId, messageId }, body.emoji) }),
+    authorizeReplay: ({ caller, params: { id: channelId, messageId } }) =>
+      reactions.requireVisible(caller, { channelId, messageId }),
   }),
 
   deleteReaction: route({

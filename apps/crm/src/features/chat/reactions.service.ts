@@ -2,6 +2,7 @@ import { HttpError, notFound } from '@tessera/http-kit';
 import { requireUser } from '@tessera/resource-server';
 import type { Database, TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
+import { createRecords } from '../../records/records.ts';
 import { createAccess } from '../../records/scope.ts';
 import { appendEvent } from './chat-events.ts';
 import { canonicalEmoji } from './emoji.ts';
@@ -28,6 +29,8 @@ export interface Reactions {
   add(caller: Caller, of: MessagePath, emoji: string): Promise<Reaction>;
   /** 404 if the caller has not reacted with it. */
   remove(caller: Caller, of: MessagePath, emoji: string): Promise<void>;
+  /** 404 unless the caller sees the channel; the message may have been deleted. */
+  requireVisible(caller: Caller, of: MessagePath): Promise<void>;
   list(
     caller: Caller,
     of: MessagePath,
@@ -40,6 +43,7 @@ const MAX_EMOJI = 50;
 
 export const createReactions = (database: Database): Reactions => {
   const accessTo = createAccess(message, database);
+  const messages = createRecords(message, database);
 
   /** Changes the reactions of a locked message, and announces the change if there is one. */
   const change = (
@@ -82,6 +86,9 @@ export const createReactions = (database: Database): Reactions => {
         return 'reaction.removed';
       });
     },
+
+    requireVisible: (caller, { channelId, messageId }) =>
+      messages.within(channelId).requireVisible(caller, [messageId]),
 
     async list(caller, { channelId, messageId }, page) {
       const { open, findLive } = accessTo(channelId);

@@ -102,3 +102,16 @@ test('Messages are pinned and unpinned, once each', async () => {
   expect(unpinned.data).toMatchObject({ pinned_at: null, pinned_by: null });
   expect((await get(`${list}?is_pinned=true`)).body.data).toEqual([]);
 });
+
+test('A reaction is not repeated by its key after the channel is hidden from the caller', async () => {
+  const [ann, bob] = [user(), user()];
+  const own = await channel({ kind: 'private' }, ann.headers);
+  await post(`${own}/participants`, { user_id: bob.id }, ann.headers).expect(201);
+  const { body } = await post(`${own}/messages`, { body: 'Hello' }, ann.headers).expect(201);
+  const keyed = Object.assign({ 'Idempotency-Key': bob.id }, bob.headers);
+  const react = () => post(`${own}/messages/${body.data.id}/reactions`, { emoji: '👍' }, keyed);
+  await react().expect(201);
+  expect((await react().expect(201)).headers['idempotent-replayed']).toBe('true');
+  await remove(`${own}/participants/${bob.id}`, ann.headers).expect(204);
+  await react().expect(404);
+});

@@ -1,9 +1,11 @@
-import { shape, uuid } from '@tessera/fields';
+import { type Out, shape, uuid } from '@tessera/fields';
 import { empty, fileBody, type RouteTable } from '@tessera/http-kit';
+import type { BotCaller } from '../../../bots/bot-access.ts';
 import { botRoute } from '../../../bots/bot-route.ts';
 import type { Database } from '../../../database.ts';
 import { safeName } from '../../../files/file-names.ts';
 import { record } from '../../../http.ts';
+import { hiddenSince } from '../../../records/replays.ts';
 import { acceptedVersions, changeProblems, tagged } from '../../../records/versions.ts';
 import { recallMessage } from '../messages.rules.ts';
 import { Message, MessageUpdate } from '../messages.schema.ts';
@@ -23,6 +25,11 @@ const locationOf = (url: string, id: string): string => {
   return `${root}/messages/${id}`;
 };
 
+interface PostedAgain {
+  readonly caller: BotCaller;
+  readonly response: unknown;
+}
+
 /** The routes that bots call with their tokens; `maxBytes` is the size of the largest file. */
 export const botWebhookRoutes = (
   database: Pick<Database, 'forTenant'>,
@@ -31,6 +38,11 @@ export const botWebhookRoutes = (
 ): RouteTable => {
   const { messages, files } = service;
   const { identify, channelFor, aroundOwn } = createBotWebhooks(database, service);
+  /** 404 unless the bot still sees the message that an earlier request posted. */
+  const authorizeReplay = ({ caller, response }: PostedAgain): Promise<void> => {
+    const { id, channel_id } = (response as { readonly data: Out<typeof Message> }).data;
+    return messages.within(channel_id).requireVisible(caller, [id]);
+  };
   return {
     getOwnBot: botRoute({
       method: 'get',
@@ -55,6 +67,8 @@ export const botWebhookRoutes = (
         const location = locationOf(req.originalUrl, posted.id);
         return reply(201, { data: posted.answer }, { ...tagged(posted), Location: location });
       },
+      problems: hiddenSince,
+      authorizeReplay,
     }),
 
     uploadBotMessageFile: botRoute({
@@ -67,7 +81,10 @@ export const botWebhookRoutes = (
       body: fileBody({ types: ['*/*'], maxBytes, fields: BotUploadFields }),
       responses: { 201: record(Message) },
       responseHeaders: { 201: ['ETag', 'Location'] },
-      problems: { 413: 'The file is larger than the limit, or than what the quota has left' },
+      problems: {
+        ...hiddenSince,
+        413: 'The file is larger than the limit, or than what the quota has left',
+      },
       handler: async ({ caller, body, req, reply, commitUpload }) => {
         const { content, type, name, announcedSize, fields } = body;
         const channelId = await channelFor(caller, fields.channel_id);
@@ -84,6 +101,7 @@ export const botWebhookRoutes = (
           }, discard),
         );
       },
+      authorizeReplay,
     }),
 
     getBotMessage: botRoute({

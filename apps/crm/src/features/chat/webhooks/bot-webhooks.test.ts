@@ -114,6 +114,22 @@ test('A request is repeated by its key; the keys of other bots are separate', as
   expect(another.body.data.id).not.toBe(first.body.data.id);
 });
 
+test('A request is not repeated after the bot was removed from the channel', async () => {
+  const general = await channel({ kind: 'private' });
+  const builds = await bot(general);
+  const key = { 'Idempotency-Key': randomUUID() };
+  const upload = () =>
+    crm()
+      .http.post('/api/crm/webhooks/bot/upload')
+      .set({ 'x-bot-token': builds.token, 'Idempotency-Key': builds.id })
+      .attach('file', Buffer.from('all green'), 'build.txt');
+  await builds.post({ body: 'Once' }, '', key).expect(201);
+  await upload().expect(201);
+  await remove(`${general}/bots/${builds.id}`).expect(204);
+  await builds.post({ body: 'Once' }, '', key).expect(404);
+  await upload().expect(404);
+});
+
 describe('The channel of a message', () => {
   const problemOf = async (request: ReturnType<typeof post>) => {
     const { status, body } = await request;
