@@ -70,8 +70,8 @@ export class ChatStreams {
   }
 
   async stop(): Promise<void> {
-    this.presence.stop();
     await this.#hub.stop();
+    await this.presence.stop();
   }
 
   /** Opens a stream, which ends with its signal. */
@@ -102,7 +102,7 @@ export class ChatStreams {
     if (now - (this.#typing.get(key) ?? Number.NEGATIVE_INFINITY) < TYPING_MS) return;
     for (const [old, at] of this.#typing) if (now - at > TYPING_MS) this.#typing.delete(old);
     this.#typing.set(key, now);
-    this.#notify([`typing ${key}`]);
+    void this.#notify([`typing ${key}`]);
   }
 
   #register(tenantId: string, userId: string | null, stream: ChatStream): () => void {
@@ -117,14 +117,16 @@ export class ChatStreams {
   }
 
   /** Notifications are lost if the database is unavailable, as are those to streams that are reconnecting. */
-  #notify(payloads: readonly string[]): void {
+  async #notify(payloads: readonly string[]): Promise<void> {
     const { database, logger } = this.#options;
-    database.pool
-      .query('SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload', [
-        CHAT_NOTIFICATIONS,
-        payloads,
-      ])
-      .catch((err: unknown) => logger.warn({ err }, 'a notification of the chat was not sent'));
+    try {
+      await database.pool.query(
+        'SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload',
+        [CHAT_NOTIFICATIONS, payloads],
+      );
+    } catch (err) {
+      logger.warn({ err }, 'a notification of the chat was not sent');
+    }
   }
 
   #signalled(payload: string): void {

@@ -3,8 +3,8 @@ export type PresenceStatus = 'online' | 'offline';
 export interface PresenceOptions {
   /** Identifies this process among the replicas. */
   readonly instance: string;
-  /** Sends notifications to all replicas, also to this one. */
-  send(payloads: readonly string[]): void;
+  /** Sends notifications to all replicas, also to this one. Never rejects. */
+  send(payloads: readonly string[]): Promise<void>;
   /** A user of a tenant has come or gone, at any replica. */
   changed(tenantId: string, userId: string, status: PresenceStatus): void;
 }
@@ -27,6 +27,8 @@ export class Presence {
   /** The open streams of users at this replica. */
   readonly #own = new Map<string, number>();
   readonly #leaving = new Map<string, NodeJS.Timeout>();
+  /** The replicas that have stopped, until their users have had the time to reconnect to another one. */
+  readonly #stopped = new Map<string, NodeJS.Timeout>();
   /** The replicas at which users are, and when each said so last. */
   readonly #seen = new Map<string, Map<string, number>>();
   #repeating: NodeJS.Timeout | undefined;
@@ -42,15 +44,20 @@ export class Presence {
     }, REPEAT_MS);
   }
 
-  stop(): void {
+  /** Tells the other replicas, which would otherwise take this one for killed only after a while. */
+  async stop(): Promise<void> {
     clearInterval(this.#repeating);
-    for (const timer of this.#leaving.values()) clearTimeout(timer);
-    this.#leaving.clear();
+    for (const timers of [this.#leaving, this.#stopped]) {
+      for (const timer of timers.values()) clearTimeout(timer);
+      timers.clear();
+    }
+    if (this.#own.size > 0) await this.#options.send([`stopped ${this.#options.instance}`]);
+    this.#own.clear();
   }
 
   /** Asks the other replicas who is there. */
   ask(): void {
-    this.#options.send([`who ${this.#options.instance}`]);
+    void this.#options.send([`who ${this.#options.instance}`]);
     this.#announceOwn();
   }
 
@@ -83,6 +90,8 @@ export class Presence {
     const [what, ...rest] = payload.split(' ');
     if (what === 'who') {
       if (rest[0] !== this.#options.instance) this.#announceOwn();
+    } else if (what === 'stopped') {
+      this.#stoppedAt(rest[0] ?? '');
     } else if (what === 'online' || what === 'offline') {
       const [tenantId = '', userId = '', instance = ''] = rest;
       this.#heard(what, { tenantId, userId, instance });
@@ -105,6 +114,15 @@ export class Presence {
     if (wasOnline !== isOnline) this.#options.changed(who.tenantId, who.userId, status);
   }
 
+  #stoppedAt(instance: string): void {
+    clearTimeout(this.#stopped.get(instance));
+    const forget = (): void => {
+      this.#stopped.delete(instance);
+      this.#forget((replica) => replica === instance);
+    };
+    this.#stopped.set(instance, setTimeout(forget, GRACE_MS));
+  }
+
   #leave(key: string): void {
     this.#leaving.delete(key);
     this.#own.delete(key);
@@ -112,20 +130,25 @@ export class Presence {
   }
 
   #tell(status: PresenceStatus, key: string): void {
-    this.#options.send([`${status} ${key} ${this.#options.instance}`]);
+    void this.#options.send([`${status} ${key} ${this.#options.instance}`]);
   }
 
   #announceOwn(): void {
     const { instance, send } = this.#options;
-    if (this.#own.size > 0) send([...this.#own.keys()].map((key) => `online ${key} ${instance}`));
+    if (this.#own.size === 0) return;
+    void send([...this.#own.keys()].map((key) => `online ${key} ${instance}`));
   }
 
   #forgetLost(): void {
     const limit = performance.now() - LOST_MS;
+    this.#forget((_, at) => at < limit);
+  }
+
+  #forget(isGone: (instance: string, at: number) => boolean): void {
     for (const [key, replicas] of [...this.#seen]) {
       const [tenantId = '', userId = ''] = key.split(' ');
       for (const [instance, at] of [...replicas]) {
-        if (at < limit) this.#heard('offline', { tenantId, userId, instance });
+        if (isGone(instance, at)) this.#heard('offline', { tenantId, userId, instance });
       }
     }
   }

@@ -238,6 +238,25 @@ test('Users are online while they have a stream at any replica', async () => {
   own.close();
 });
 
+test('The users of a replica that stops are offline, unless they reconnect to another one', async () => {
+  const [ada, bob, eve] = [user(), user(), user()];
+  const path = await channel({ user_ids: [bob.id, eve.id] }, ada.headers);
+  const { database, identity } = crm().context.config;
+  const stopped = await startCrm({ DATABASE_URL: database.url, IDENTITY_URL: identity.url });
+  const own = await streamOf(chat, ada.headers);
+  for (const { headers } of [bob, eve]) await streamOf(chat, headers, undefined, stopped);
+  const presence = () =>
+    own.events.flatMap(({ event, data }) => (event === 'presence' ? data : []));
+  await until(() => presence().length === 2);
+  await stopped.stop();
+  const again = await streamOf(chat, eve.headers, undefined, other);
+  await until(() => presence().length === 3);
+  expect(presence()[2]).toEqual({ user_id: bob.id, status: 'offline' });
+  const { body } = await get(`${path}/presence`, ada.headers).expect(200);
+  expect(body.data.online).toEqual([ada.id, eve.id].sort());
+  for (const stream of [own, again]) stream.close();
+});
+
 test('Who is online is not sent to those who may not list participants', async () => {
   const [ada, bob] = [user(), user()];
   const path = await channel({ user_ids: [bob.id] }, ada.headers);
