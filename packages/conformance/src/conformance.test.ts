@@ -4,6 +4,7 @@ import {
   list,
   mapOf,
   nullable,
+  omissible,
   optional,
   reference,
   shape,
@@ -39,6 +40,7 @@ import {
 import { wrongCredentials } from './credentials.ts';
 import { type OpenApiDocument, type Operation, operationsOf } from './document.ts';
 import { foreignReferences } from './foreign-references.ts';
+import { hasOptionalFieldsOnly, omittedBodies } from './omitted-bodies.ts';
 import { createResponseChecker } from './response-checker.ts';
 import { sample } from './sample.ts';
 import type { Subject } from './subject.ts';
@@ -63,11 +65,13 @@ type Flaw =
   | 'rejects references'
   | 'treats every caller as a user'
   | 'crashes'
+  | 'requires an empty body'
   | 'accepts anything'
   | 'misdeclared';
 
 const Thing = shape({ id: uuid(), name: text(50) });
 const Id = shape({ id: uuid() });
+const Copy = shape({ name: optional(text(50)) });
 
 /** A small service with two tenants that is correct except for the planted flaw. */
 const serviceWith = (flaw?: Flaw) => {
@@ -128,6 +132,21 @@ const serviceWith = (flaw?: Flaw) => {
         refuseForeign(caller, { parent_id: body.parent_id });
         if (flaw === 'crashes' && body.name.includes('😀')) throw new Error('emoji');
         const thing = { tenant: caller.tenant, id: randomUUID(), name: body.name };
+        store.set(thing.id, thing);
+        return reply(201, answerOf(thing));
+      },
+    }),
+    copyThing: route({
+      method: 'post',
+      path: '/things/{id}/copies',
+      permission: 'things.create',
+      summary: 'Copy a thing',
+      params: Id,
+      body: flaw === 'requires an empty body' ? Copy : omissible(Copy),
+      responses: { 201: shape({ data: Thing }) },
+      handler: ({ caller, params, body, reply }) => {
+        const { name } = find(caller.tenant, params.id);
+        const thing = { tenant: caller.tenant, id: randomUUID(), name: body.name ?? name };
         store.set(thing.id, thing);
         return reply(201, answerOf(thing));
       },
@@ -287,6 +306,7 @@ describe('a correct service passes', () => {
       }
     }
     expect(await foreignIds(subject, operation('updateThing'))).toEqual([]);
+    expect(await omittedBodies(subject, operation('copyThing'))).toEqual([]);
     expect(await foreignReferences(subject, operation('createThing'))).toEqual([]);
     expect(await foreignReferences(subject, operation('updateThing'))).toEqual([]);
     expect(checker.findings).toEqual([]);
@@ -313,11 +333,20 @@ describe('a planted violation is found', () => {
     ['rejects references', 'updateThing', foreignReferences],
     ['treats every caller as a user', 'updateThing', withClientToken],
     ['crashes', 'createThing', badBodies],
+    ['requires an empty body', 'copyThing', omittedBodies],
     ['accepts anything', 'createThing', badBodies],
     ['accepts anything', 'listThings', badQueries],
   ] as const)('%s (%s)', async (flaw, id, check) => {
     const { subject, operation } = await started(flaw);
     expect(await check(subject, operation(id))).not.toEqual([]);
+  });
+
+  test('an operation whose fields are all optional is found by its document', async () => {
+    const { subject, operation } = await started();
+    const found = ['copyThing', 'createThing', 'listThings'].filter((id) =>
+      hasOptionalFieldsOnly(subject.document, operation(id)),
+    );
+    expect(found).toEqual(['copyThing']);
   });
 
   test('an operation that is not public and requires no credential', async () => {

@@ -20,6 +20,7 @@ import { eventStreams, sendsEvents } from './event-streams.ts';
 import { badFiles, fileAnswers, servesFile } from './files.ts';
 import { foreignReferences } from './foreign-references.ts';
 import { repeatedRequests, takesIdempotencyKey } from './idempotency.ts';
+import { hasOptionalFieldsOnly, omittedBodies } from './omitted-bodies.ts';
 import { referencesIn } from './references.ts';
 import { fileOptionsOf } from './sample-file.ts';
 import type { Subject } from './subject.ts';
@@ -77,6 +78,11 @@ export const conformance = (
     'invalid bodies are 422 and name the field',
     operations.filter((o) => bodySchemaOf(o) !== undefined),
     badBodies,
+  );
+  each(
+    'a body whose fields are all optional may be left out',
+    operations.filter((o) => hasOptionalFieldsOnly(document, o)),
+    omittedBodies,
   );
   each(
     'a request repeated with its Idempotency-Key has no further effect',

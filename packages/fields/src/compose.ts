@@ -182,3 +182,10 @@ export const described = <F extends Field>(
   ...inner,
   json: { ...inner.json, description, ...(example !== undefined && { examples: [example] }) },
 });
+
+/** A body that may be left out if all of its fields may be, which then have their defaults. */
+export const omissible = <Body>(body: Shape & Field<Body>): Shape & Field<Body> => {
+  if (!Object.values(body.fields).every(({ absent }) => absent)) return body;
+  const defaults: object = body.joi.validate({}).value;
+  return Object.assign({}, body, { joi: body.joi.optional().default(defaults), absent: true });
+};

@@ -7,6 +7,7 @@ export {
   mapOf,
   named,
   nullable,
+  omissible,
   openShape,
   optional,
   partial,

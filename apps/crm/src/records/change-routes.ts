@@ -1,4 +1,4 @@
-import { complete, type Field, type Shape, shape } from '@tessera/fields';
+import { complete, type Field, omissible, type Shape, shape } from '@tessera/fields';
 import { empty } from '@tessera/http-kit';
 import { record } from '../http.ts';
 import type { Kind, KindTypes } from './kind.ts';
@@ -7,12 +7,6 @@ import { hiddenSince, visibleReplay } from './replays.ts';
 import { declare, type Frame } from './route-frame.ts';
 import type { RecordRoutes } from './routes.ts';
 import { changeProblems, creationHeaders } from './versions.ts';
-
-/** A body may be left out if all of its fields may be. */
-export const omissible = <Body>(body: Shape & Field<Body>): Shape & Field<Body> =>
-  Object.values(body.fields).every(({ absent }) => absent)
-    ? ({ ...body, joi: body.joi.optional().default({}), absent: true } as object as typeof body)
-    : body;
 
 /** The routes of a kind that change records. */
 export const changeRoutes = <T extends KindTypes>(

@@ -1,7 +1,6 @@
-import { type Field, matching, type Out, type Shape, shape } from '@tessera/fields';
+import { type Field, matching, type Out, omissible, type Shape, shape } from '@tessera/fields';
 import type { RouteEntry } from '@tessera/http-kit';
 import { page, record } from '../../http.ts';
-import { omissible } from '../../records/change-routes.ts';
 import { pageFields } from '../../records/list-query.ts';
 import { paging } from '../../records/paging.ts';
 import { withArticle } from '../../records/paths.ts';

@@ -4,6 +4,7 @@ import {
   list,
   named,
   nullable,
+  omissible,
   rawText,
   shape,
   text,
@@ -59,7 +60,7 @@ const previewRoutesOf = (
       summary: `Create a preview of the ${name}`,
       description:
         'Everybody who has the link can read the current text until it expires, published or not. It works only while its creator may see the record: it is 404 after they lose the permission, are deactivated or leave the tenant, or after the API key that they used is revoked; while the tenant is suspended; and while the record is deleted. Clients cannot create previews, nor can administrators who act as another user. Only this response contains the token.',
-      body: PreviewInput,
+      body: omissible(PreviewInput),
       responses: { 201: record(PreviewWithToken) },
       responseHeaders: { 201: ['ETag', 'Location'] },
       // A response to an idempotency key is stored, and a token must not be.

@@ -1,4 +1,4 @@
-import { described, named, rawText, shape, text } from '@tessera/fields';
+import { described, named, omissible, rawText, shape, text } from '@tessera/fields';
 import { fileResponse, type RouteTable } from '@tessera/http-kit';
 import { record, route } from '../../http.ts';
 import { createFrame } from '../../records/route-frame.ts';
@@ -35,7 +35,7 @@ export const linkRoutes = ({ links, create }: LinkService): RouteTable => {
       summary: 'Create a link to a document',
       description:
         'Everybody who has the link can download the document until it expires. It works only while its creator may see the document: it is 404 after they lose `documents.view` or access to the folder, are deactivated or leave the tenant, or after the API key that they used is revoked; while the tenant is suspended; and if the document is deleted or infected. Clients cannot create links, nor can administrators who act as another user. Only this response contains the token.',
-      body: LinkInput,
+      body: omissible(LinkInput),
       responses: { 201: record(LinkWithToken) },
       responseHeaders: { 201: ['ETag', 'Location'] },
       // A response to an idempotency key is stored, and a token must not be.

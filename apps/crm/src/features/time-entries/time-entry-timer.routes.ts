@@ -1,8 +1,7 @@
-import { named, type Out, shape } from '@tessera/fields';
+import { named, type Out, omissible, shape } from '@tessera/fields';
 import { HttpError, type RouteEntry } from '@tessera/http-kit';
 import { requireUser } from '@tessera/resource-server';
 import { record, route } from '../../http.ts';
-import { omissible } from '../../records/change-routes.ts';
 import type { Versioned } from '../../records/records.ts';
 import { tagged } from '../../records/versions.ts';
 import { type TimeEntries, TimeEntry, TimeEntryInput } from './time-entries.kind.ts';

@@ -4,6 +4,7 @@ import {
   int,
   mapOf,
   named,
+  omissible,
   oneOf,
   optional,
   shape,
@@ -98,7 +99,7 @@ const endpointRoutes = (webhooks: Webhooks, exports: Exports): RouteTable => {
       summary: 'Replace the secret of a webhook endpoint',
       description:
         'The new secret is shown once. During the overlap, requests have a signature of each secret.',
-      body: Rotation,
+      body: omissible(Rotation),
       responses: { 200: record(WebhookEndpointWithSecret) },
       requestHeaders: ['If-Match'],
       responseHeaders: { 200: ['ETag'] },

@@ -1,4 +1,4 @@
-import { named, shape } from '@tessera/fields';
+import { named, omissible, shape } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { personOf } from '../../access/access.ts';
 import { done, route } from '../../http/route.ts';
@@ -43,7 +43,7 @@ export const disputeRoutes = (disputes: DisputesService): RouteTable => ({
     summary: 'Report activity that was not yours, without the current password',
     description:
       'Ends all other sessions and trust in devices, and mails a link to choose a new password. The session of the token continues.',
-    body: named('DisputeActivityByLink', shape({ activity_id })),
+    body: omissible(named('DisputeActivityByLink', shape({ activity_id }))),
     responses: { 200: done },
     problems: { 404: 'The caller has no such activity entry' },
     async handler({ caller, body, req, reply }) {

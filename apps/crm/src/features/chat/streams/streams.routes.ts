@@ -1,4 +1,4 @@
-import { described, int, list, named, optional, shape, uuid } from '@tessera/fields';
+import { described, int, list, named, omissible, optional, shape, uuid } from '@tessera/fields';
 import { empty, HttpError, lastEventId, type RouteTable } from '@tessera/http-kit';
 import { requireUser } from '@tessera/resource-server';
 import type { Request } from 'express';
@@ -99,12 +99,14 @@ export const streamRoutes = ({ database, streams }: StreamRoutesOptions): RouteT
       summary: 'Mark the messages of a channel as read',
       description: 'A marker never moves back. Writing a message marks the channel as read, too.',
       params: inChannel,
-      body: shape({
-        position: described(
-          optional(position()),
-          'The position of the last message that is read. Default: the newest message.',
-        ),
-      }),
+      body: omissible(
+        shape({
+          position: described(
+            optional(position()),
+            'The position of the last message that is read. Default: the newest message.',
+          ),
+        }),
+      ),
       responses: { 200: record(Unread) },
       problems: { 409: 'The caller does not participate in the channel' },
       handler: async ({ caller, params: { id }, body, reply }) => {
