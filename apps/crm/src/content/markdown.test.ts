@@ -48,6 +48,9 @@ test('A body that multiplies while it is parsed is refused', () => {
   const table = `${'a|'.repeat(55)}\n${'-|'.repeat(55)}\n${'a\n'.repeat(860)}`;
   expect(() => html(table)).toThrow('more than 4,884 HTML elements');
   expect(html(`a|b\n-|-\n${'a\n'.repeat(300)}`)).toContain('<td></td>');
+  // The cells of many tables would take gigabytes before they are HTML.
+  const wide = `${'a|'.repeat(1000)}\n${'-|'.repeat(1000)}\n${'a\n'.repeat(65)}\n`;
+  expect(() => html(wide.repeat(23))).toThrow('more than 50,000 HTML elements');
 });
 
 test('A body that multiplies attributes is refused', () => {
@@ -56,6 +59,10 @@ test('A body that multiplies attributes is refused', () => {
   expect(() => html(`<p><b title="${long}">${'<p>a'.repeat(1000)}`)).toThrow(refusal);
   expect(() => html(`<p><b ${long}>${'<p>a'.repeat(1000)}`)).toThrow(refusal);
   expect(() => html(`[a]: /${long}\n\n${'[a] '.repeat(1000)}`)).toThrow(refusal);
+  // As one string, this would be 800 million characters.
+  const address = 'x'.repeat(50_000);
+  expect(() => html(`[a]: /${address}\n\n${'[a]'.repeat(16_000)}`)).toThrow(refusal);
+  expect(() => html(`[a]: / "${address}"\n\n${'![a]'.repeat(12_000)}`)).toThrow(refusal);
   // Addresses of other scripts are encoded, and cells have a style until it is removed.
   expect(html('[a](/中文中文中文)\n'.repeat(2000))).toContain('href="/%E4%B8%AD');
   expect(html(`|a|b|\n|-:|-:|\n${'|1|2|\n'.repeat(2000)}`)).toContain('<td>2</td>');

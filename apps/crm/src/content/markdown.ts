@@ -3,7 +3,7 @@ import { fromParse5 } from 'hast-util-from-parse5';
 import { defaultSchema, type Schema, sanitize } from 'hast-util-sanitize';
 import { toHtml } from 'hast-util-to-html';
 import { toString as textOf } from 'hast-util-to-string';
-import markdownIt from 'markdown-it';
+import markdownIt, { type Token } from 'markdown-it';
 import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parseFragment } from 'parse5';
 import { visit } from 'unist-util-visit';
 import { slugOf } from './slugs.ts';
@@ -85,14 +85,46 @@ const elementsOf = (length: number): number => Math.min(MAX_ELEMENTS, 1000 + 2 *
  * nine times as long in a link as in the body.
  */
 const attributesOf = (length: number): number => 1000 + 10 * length;
+/** The most tokens outside lines for an element: an item of a list has five. */
+const TOKENS_OF_ELEMENT = 5;
 /** The time to parse an element grows with the number of open ones. */
 const MAX_DEPTH = 200;
 /** The most characters of HTML; a long body of short links or headings has about twelve times as many as it has itself. */
 const MAX_HTML = 2_000_000;
 
+const ELEMENTS = 'HTML elements';
+const ATTRIBUTES = 'characters in attributes of HTML elements';
+
 const refuseAbove = (most: number, value: number, what: string): void => {
   if (value <= most) return;
   throw new RefusedBody(`body must not have more than ${most.toLocaleString('en')} ${what}`);
+};
+
+/** Refuses a body whose tables get too many cells as soon as they do: each cell takes memory. */
+markdown.block.State = class extends markdown.block.State {
+  override push(...token: Parameters<InstanceType<typeof markdown.block.State>['push']>): Token {
+    refuseAbove(elementsOf(this.src.length), this.tokens.length / TOKENS_OF_ELEMENT, ELEMENTS);
+    return super.push(...token);
+  }
+};
+
+const attributesIn = (tokens: readonly Token[]): number =>
+  tokens.reduce((sum, { attrs, children }) => {
+    const own = (attrs ?? []).reduce(
+      (length, [name, value]) => length + name.length + `${value}`.length,
+      0,
+    );
+    return sum + own + attributesIn(children ?? []);
+  }, 0);
+
+/**
+ * Markdown as HTML that is not sanitised. The addresses and titles of references are counted while their links share them:
+ * HTML that repeats a long one for thousands of links could exceed the memory of the process.
+ */
+const htmlOf = (source: string): string => {
+  const tokens = markdown.parse(source, {});
+  refuseAbove(attributesOf(source.length), attributesIn(tokens), ATTRIBUTES);
+  return markdown.renderer.render(tokens, markdown.options, {});
 };
 
 /**
@@ -110,9 +142,9 @@ const parseHtml = (html: string, length: number): Root => {
     ...defaultTreeAdapter,
     createElement(...element): DefaultTreeAdapterTypes.Element {
       elements += 1;
-      refuseAbove(mostElements, elements, 'HTML elements');
+      refuseAbove(mostElements, elements, ELEMENTS);
       for (const { name, value } of element[2]) attributes += name.length + value.length;
-      refuseAbove(mostAttributes, attributes, 'characters in attributes of HTML elements');
+      refuseAbove(mostAttributes, attributes, ATTRIBUTES);
       return defaultTreeAdapter.createElement(...element);
     },
     onItemPush() {
@@ -134,7 +166,7 @@ const parseHtml = (html: string, length: number): Root => {
  * hundreds of milliseconds.
  */
 export const renderMarkdown = (source: string): RenderedBody => {
-  const tree = sanitize(parseHtml(markdown.render(source), source.length), schema) as Root;
+  const tree = sanitize(parseHtml(htmlOf(source), source.length), schema) as Root;
   complete(tree);
   const body_html = toHtml(tree);
   refuseAbove(MAX_HTML, body_html.length, 'characters of HTML');

@@ -33,12 +33,21 @@ test('The longest body is rendered like a short one', async () => {
 
 test.each([
   [
-    'a short body',
+    'a short body with too many elements',
     `${'a|'.repeat(30)}\n${'-|'.repeat(30)}\n${'a\n'.repeat(100)}`,
     'body must not have more than 1,644 HTML elements',
   ],
-  ['a long body', '<font>'.repeat(10_000), 'body must not nest more than 200 HTML elements'],
-])('%s that has too many elements, or nests them too deeply, is a 422', async (_, body, error) => {
+  [
+    'a long body that nests them too deeply',
+    '<font>'.repeat(10_000),
+    'body must not nest more than 200 HTML elements',
+  ],
+  [
+    'a body of links to a long address',
+    `[a]: /${'x'.repeat(50_000)}\n\n${'[a]'.repeat(16_000)}`,
+    'body must not have more than 981,080 characters in attributes of HTML elements',
+  ],
+])('%s is a 422', async (_, body, error) => {
   await expect(renderBody(body)).rejects.toMatchObject({ status: 422 });
   const response = await post('/api/crm/blog-posts', { title: 'Deep', body }).expect(422);
   expect(response.body.errors).toEqual({ body: [error] });
