@@ -162,8 +162,8 @@ const parseHtml = (html: string, length: number): Root => {
 
 /**
  * Renders Markdown (CommonMark, tables and strikethrough of GFM) to HTML. HTML in it is parsed as browsers do, and
- * only elements and attributes on a list are kept. Throws `RefusedBody`. Services call `renderBody`, because a long body takes
- * hundreds of milliseconds.
+ * only elements and attributes on a list are kept. Throws `RefusedBody`. Services call `renderBody`, because a long body can take
+ * more than a second.
  */
 export const renderMarkdown = (source: string): RenderedBody => {
   const tree = sanitize(parseHtml(htmlOf(source), source.length), schema) as Root;

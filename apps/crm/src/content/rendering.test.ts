@@ -4,20 +4,27 @@ import { createBodyRenderer, renderBody } from './rendering.ts';
 
 const { crm, get, post, put } = tenantForEachTest();
 
-test('Other requests are answered while a body is rendered; few bodies wait, and none for ever', async () => {
+test('Other requests are answered while a body is rendered; what waits is limited, and nothing waits for ever', async () => {
   const renderer = createBodyRenderer({ program: './testing/endless-thread', deadlineMs: 4000 });
   const refused: unknown[] = [];
   const renderings = Array.from({ length: 12 }, (_, number) =>
-    renderer.render('x'.repeat(50_000)).catch((error) => {
+    renderer.render('x'.repeat(100_000)).catch((error) => {
       expect(error).toMatchObject({ status: 503, headers: { 'Retry-After': '5' } });
       refused.push(number);
     }),
   );
   await get('/livez').expect(200);
-  // One is being rendered, and eight wait.
+  // One is being rendered, and eight of the longest wait.
   expect(refused).toEqual([9, 10, 11]);
   await Promise.all(renderings);
   expect(refused).toHaveLength(12);
+});
+
+test('Many bodies of some lines that come while no thread runs are all rendered', async () => {
+  const renderer = createBodyRenderer();
+  const bodies = Array.from({ length: 100 }, (_, number) => `${number} `.repeat(500));
+  const rendered = await Promise.all(bodies.map((body) => renderer.render(body)));
+  expect(rendered.map(({ word_count }) => word_count)).toEqual(bodies.map(() => 500));
 });
 
 test('The longest body is rendered like a short one', async () => {

@@ -3,6 +3,7 @@ import { sourceFlags } from '@tessera/content-worker';
 import { HttpError, invalidField, type RouteEntry } from '@tessera/http-kit';
 import { LRUCache } from 'lru-cache';
 import { Piscina } from 'piscina';
+import { MAX_BODY } from './content.schema.ts';
 import type { RenderedBody } from './markdown.ts';
 import render, { type Rendering } from './rendering-thread.ts';
 
@@ -11,7 +12,8 @@ import render, { type Rendering } from './rendering-thread.ts';
  * takes tens.
  */
 const SHORT = 500;
-const MAX_WAITING = 8;
+/** How many characters are rendered or wait: hundreds of bodies of some lines come before the thread has started. */
+const MAX_UNFINISHED = 9 * MAX_BODY;
 /** How many characters the cached renderings have, with their sources. Even the longest rendering is cached. */
 const MAX_CACHED = 4_000_000;
 const MEBIBYTES = 256;
@@ -21,7 +23,7 @@ const IDLE_MS = 60_000;
 export interface BodyRenderer {
   /**
    * Renders a body, or finds it among the last ones. 422 if the body is refused, 503 if it is not rendered in time or too
-   * many wait.
+   * much text waits.
    */
   render(source: string): Promise<RenderedBody>;
 }
@@ -70,15 +72,15 @@ export const createBodyRenderer = ({
   });
   let unfinished = 0;
   const inThread = async (source: string): Promise<Rendering> => {
-    if (unfinished > MAX_WAITING) throw overloaded();
-    unfinished += 1;
+    if (unfinished + source.length > MAX_UNFINISHED) throw overloaded();
+    unfinished += source.length;
     try {
       // An aborted task ends its thread.
       return await threads.run(source, { signal: AbortSignal.timeout(deadlineMs) });
     } catch (cause) {
       throw overloaded(cause);
     } finally {
-      unfinished -= 1;
+      unfinished -= source.length;
     }
   };
 
