@@ -108,6 +108,11 @@ markdown.block.State = class extends markdown.block.State {
   }
 };
 
+/** Cells have a style for their alignment, which is not kept. */
+markdown.core.ruler.push('cells_without_style', ({ tokens }) => {
+  for (const token of tokens) if (/^t[hd]_open$/.test(token.type)) token.attrs = null;
+});
+
 const attributesIn = (tokens: readonly Token[]): number =>
   tokens.reduce((sum, { attrs, children }) => {
     const own = (attrs ?? []).reduce(
