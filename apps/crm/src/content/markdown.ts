@@ -79,12 +79,12 @@ const plainText = (tree: Root): string => {
  */
 const MAX_ELEMENTS = 50_000;
 /** The most elements of a body of this length. */
-const elementsOf = (length: number): number => Math.min(MAX_ELEMENTS, 1000 + 2 * length);
+const elementsOf = (length: number): number => Math.min(MAX_ELEMENTS, 1000 + 3 * length);
 /**
  * Repeated elements repeat their attributes, and references repeat the address of a link. An address that is not ASCII is
  * nine times as long in a link as in the body.
  */
-const attributesOf = (length: number): number => 1000 + 10 * length;
+const attributesOf = (length: number): number => 50_000 + 10 * length;
 /** The most tokens outside lines for an element: an item of a list has five. */
 const TOKENS_OF_ELEMENT = 5;
 /** The time to parse an element grows with the number of open ones. */

@@ -42,7 +42,7 @@ test.each([
   [
     'a short body with too many elements',
     `${'a|'.repeat(30)}\n${'-|'.repeat(30)}\n${'a\n'.repeat(100)}`,
-    'body must not have more than 1,644 HTML elements',
+    'body must not have more than 1,966 HTML elements',
   ],
   [
     'a long body that nests them too deeply',
@@ -52,7 +52,7 @@ test.each([
   [
     'a body of links to a long address',
     `[a]: /${'x'.repeat(50_000)}\n\n${'[a]'.repeat(16_000)}`,
-    'body must not have more than 981,080 characters in attributes of HTML elements',
+    'body must not have more than 1,030,080 characters in attributes of HTML elements',
   ],
 ])('%s is a 422', async (_, body, error) => {
   await expect(renderBody(body)).rejects.toMatchObject({ status: 422 });
