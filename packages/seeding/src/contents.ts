@@ -110,7 +110,7 @@ interface Place {
   readonly own?: Row;
 }
 
-/** Adds a text with its slug, its history and its activity; returns its id. */
+/** Adds a text with the slug that it is published at, its history and its activity; returns its id. */
 const addContent = (rows: Rows, tenant: Tenant, place: Place): string => {
   const { id: tenant_id, users, random } = tenant;
   const { table, language, taken, created, group, own = {} } = place;
@@ -144,15 +144,6 @@ const addContent = (rows: Rows, tenant: Tenant, place: Place): string => {
     created_by: author,
     ...own,
   });
-  rows.content_slugs.push({
-    tenant_id,
-    slug: content.slug,
-    kind: table,
-    language,
-    record_id: id,
-    is_current: true,
-    created_at: created,
-  });
   const done = (
     at: readonly [string, number, Date],
     changes: object,
@@ -180,6 +171,15 @@ const addContent = (rows: Rows, tenant: Tenant, place: Place): string => {
     word_count: [former.body === '' ? 0 : former.word_count, content.word_count],
   });
   if (status === 'draft') return id;
+  rows.content_slugs.push({
+    tenant_id,
+    slug: content.slug,
+    kind: table,
+    language,
+    record_id: id,
+    is_current: true,
+    created_at: published,
+  });
   done(
     ['publish', 3, published],
     { status: ['draft', 'published'], published_at: [null, published] },

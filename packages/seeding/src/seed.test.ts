@@ -326,6 +326,24 @@ describe('a seeded system', () => {
     expect(again).toMatchObject({ slug, body_html, word_count });
   });
 
+  test('has recorded the slugs of texts that are or were published, and of no draft', async () => {
+    const { rows } = await crm.query(`
+      SELECT DISTINCT status, record_id IS NOT NULL AS is_recorded
+      FROM (
+        SELECT tenant_id, id, status FROM tenant_crm.kb_articles
+        UNION ALL SELECT tenant_id, id, status FROM tenant_crm.blog_posts
+        UNION ALL SELECT tenant_id, id, status FROM tenant_crm.pages
+      ) AS texts
+      LEFT JOIN tenant_crm.content_slugs AS slug
+        ON slug.tenant_id = texts.tenant_id AND slug.record_id = texts.id
+      ORDER BY status`);
+    expect(rows).toEqual([
+      { status: 'archived', is_recorded: true },
+      { status: 'draft', is_recorded: false },
+      { status: 'published', is_recorded: true },
+    ]);
+  });
+
   test('has channels, and messages of their participants', async () => {
     const token = await signIn(ownersOf(first.output)[0] ?? '');
     const { data, meta } = await list(token, 'channels');
