@@ -44,7 +44,7 @@ const inputFields = {
   title,
   slug: described(
     optional(slug),
-    'The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A slug that it had while it was published leads to the record until another one has it.',
+    'The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title or language until the text is published. A slug that it had while it was published leads to the record until another one has it.',
     'how-to-reset-a-password',
   ),
   language: described(
