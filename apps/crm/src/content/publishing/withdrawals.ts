@@ -18,8 +18,8 @@ const ACTIONS = {
 } as const satisfies Record<Withdrawn, object>;
 
 /**
- * Returns a function that makes those of some records of a kind drafts that are published or scheduled, as unpublishing
- * each of them does, in as many statements for a thousand records as for one.
+ * Returns a function that turns records of a kind back into drafts, those of them that are published or scheduled, as
+ * unpublishing each would, in as many statements for a thousand as for one.
  */
 export const createWithdrawals = (
   kind: Publishable & Parameters<typeof createDifferences>[0],
