@@ -139,7 +139,7 @@ describe('a tab that was opened before', () => {
     const form = await forms.open('/account/password', await forms.signIn(user.email));
     const cookie = form.cookie.replace(/__Host-session=[^;]*/, '__Host-session=gone');
     const answer = await forms.send('/account/password', { token: form.token, cookie }, {});
-    const signIn = '/sign-in?next=%2Faccount%2Fpassword';
+    const signIn = '/sign-in?notice=expired&next=%2Faccount%2Fpassword';
     expect([answer.status, answer.headers.location]).toEqual([303, signIn]);
     const again = await forms.open(signIn, cookie);
     const given = { email: addressOf(user), password: PASSWORD };

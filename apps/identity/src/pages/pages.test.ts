@@ -451,6 +451,28 @@ describe('with a separate frontend', () => {
     }
   });
 
+  test('a form whose session has ended leads to a page with a button, because a redirect would be blocked', async () => {
+    const other = await startIdentity({ FRONTEND_LOGIN_URL: 'https://app.test/login?from=id' });
+    try {
+      const pages = new Forms(other);
+      const signedIn = await new CodeFlow(other).signIn(await other.people.user());
+      const { token, cookie } = await pages.open('/account/password', signedIn);
+      const ended = cookie.replace(/__Host-session=[^;]*/, '__Host-session=gone');
+      const answer = await pages.send('/account/password', { token, cookie: ended }, {});
+      expect(answer.status).toBe(303);
+      const page = await other.http.get(answer.headers.location ?? '').redirects(0);
+      expect([page.status, page.text]).toEqual([
+        200,
+        expect.stringContaining('role="status">Your sign-in has timed out.'),
+      ]);
+      const query = new URLSearchParams({ from: 'id', return_to: `${ISSUER}/account/password` });
+      const login = `https://app.test/login?${query}`.replaceAll('&', '&amp;');
+      expect(page.text).toContain(`href="${login}"`);
+    } finally {
+      await other.stop();
+    }
+  });
+
   test('registration is available only if enabled', async () => {
     const closed = await startIdentity();
     expect((await closed.http.get('/register')).status).toBe(404);

@@ -229,7 +229,7 @@ describe('an invalid reauthentication', () => {
     const { form, continuation } = await ask();
     const gone = form.cookie.replace(/__Host-session=[^;]*/, '__Host-session=gone');
     const answer = await forms.send('/account/pin', { ...form, cookie: gone }, { continuation });
-    expect(answer.headers.location).toBe('/sign-in?next=%2Faccount%2Fpin');
+    expect(answer.headers.location).toBe('/sign-in?notice=expired&next=%2Faccount%2Fpin');
   });
 });
 

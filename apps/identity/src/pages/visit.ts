@@ -156,12 +156,24 @@ export const pageAddress = (
   return `${path}${search.size > 0 ? `?${search}` : ''}`;
 };
 
-/** URL of the sign-in that leads back to where a request wanted to go. */
-export const signInAddress = (req: Request, issuer: string): string =>
-  pageAddress(
-    { returnTo: returnToOf(req, issuer), next: isAllowedNext(req.path) ? req.path : null },
+/**
+ * What the sign-in page shows after a form of a visitor who is not signed in. With a notice, it is shown even if the
+ * operator has a login page elsewhere, to which the page's form-action policy would block a redirect after a form.
+ */
+const afterForm = { notice: 'expired' } as const;
+
+/** URL of the sign-in for a form whose session has ended. It leads back to where the visitor was. */
+export const signInAddress = (req: Request, issuer: string): string => {
+  const { next = '' } = queryOf(req);
+  return pageAddress(
+    {
+      returnTo: returnToOf(req, issuer),
+      next: [req.path, next].find(isAllowedNext) ?? null,
+    },
     '/sign-in',
+    afterForm,
   );
+};
 
 const isWeb = (address: string): boolean => /^https?:$/.test(new URL(address).protocol);
 
@@ -196,5 +208,5 @@ export const destination = (visit: Visit, notice?: string): string => {
 /** The signed-in user; other visitors are redirected to the sign-in. */
 export const signedInUser = (visit: Visit): UserCaller => {
   if (visit.user) return visit.user;
-  throw new Redirect(pageAddress(visit, '/sign-in'));
+  throw new Redirect(pageAddress(visit, '/sign-in', visit.req.method === 'POST' ? afterForm : {}));
 };

@@ -218,8 +218,23 @@ describe('a form whose session ends while it is processed', () => {
     );
     expect([answer.status, answer.headers.location]).toEqual([
       303,
-      '/sign-in?next=%2Faccount%2Ftwo-factor',
+      '/sign-in?notice=expired&next=%2Faccount%2Ftwo-factor',
     ]);
+  });
+
+  test('leads where the visitor wanted to go, if nobody wants to go to the page itself', async () => {
+    const { database } = identity.context;
+    const { id, email } = await identity.people.user({ data: { emailVerifiedAt: null } });
+    const path = '/email/confirm?next=%2Faccount%2Fdevices';
+    const form = await forms.open(path, await forms.signIn(email));
+    const answer = await answerAfter(
+      database,
+      id,
+      () => forms.send(path, form, { email: `other-${email}` }),
+      (tx) => tx.user.delete({ where: { id } }),
+    );
+    const signIn = '/sign-in?notice=expired&next=%2Faccount%2Fdevices';
+    expect([answer.status, answer.headers.location]).toEqual([303, signIn]);
   });
 });
 

@@ -124,7 +124,7 @@ export const hu: Texts = {
     deletion_scheduled: 'Beütemeztük a törlést, és e-mailt küldtünk Önnek.',
     link_sent: 'Új linket küldtünk. Kérjük, nézze meg a postafiókját.',
     invitation_joined: 'Csatlakozott a szervezethez.',
-    expired: 'A bejelentkezésre szánt idő lejárt. Kérjük, jelentkezzen be újra.',
+    expired: 'A bejelentkezése lejárt. Kérjük, jelentkezzen be újra.',
     mail_requested_again: 'Megkaptuk a kérését. Néhány percbe telhet, amíg az e-mail megérkezik.',
     device_signed_out: 'Az eszközt kijelentkeztettük.',
     device_removed: 'Az eszközt eltávolítottuk.',
