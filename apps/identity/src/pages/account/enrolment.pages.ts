@@ -54,16 +54,16 @@ const download = ({ texts }: Visit, title: string, codes: readonly string[]): Ht
 /** The steps to enable two-factor authentication: secret and first code, then recovery codes. */
 export const enrolmentPages = (use: Dependencies): Record<string, AnyPage> => {
   /**
-   * Where to go if there is nothing to confirm. The form may have been sent twice: what answered it first, with the
-   * recovery codes, has not reached the browser, so only new codes help.
+   * Where to go if there is nothing to confirm. The form may have been sent twice, and the first answer, with the
+   * recovery codes, may not have reached the browser: then only new codes help.
    */
   const addressWithoutSecret = async (visit: Visit, user: UserCaller): Promise<string> => {
     const { since } = await use.twoFactor.status(user);
-    const areLost =
+    const mayBeLost =
       visit.req.method === 'POST' &&
       since !== null &&
       (await use.shownCodes.of(visit, user)) === null;
-    return areLost ? `${addresses.replace}?notice=recovery_codes_unseen` : sections.twoFactor;
+    return mayBeLost ? `${addresses.replace}?notice=recovery_codes_unseen` : sections.twoFactor;
   };
 
   const setUp = accountPage({

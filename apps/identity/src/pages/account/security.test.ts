@@ -135,7 +135,7 @@ describe('the pages of the second factor', () => {
     const answers = [...(await Promise.all([press(), press()])), await press()];
     const locations = answers.map(({ headers }) => headers.location);
     expect(locations.sort()).toEqual([notice, notice, `${CODES}?notice=two_factor_on`]);
-    expect((await get(notice)).text).toContain('your recovery codes did not reach this browser');
+    expect((await get(notice)).text).toContain('If you have not saved your recovery codes');
     expect((await get(SET_UP)).headers.location).toBe('/account/two-factor');
   });
 

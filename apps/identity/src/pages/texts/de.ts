@@ -111,7 +111,7 @@ export const de: Texts = {
     two_factor_on: 'Die Zwei-Faktor-Authentifizierung ist eingeschaltet.',
     two_factor_off: 'Die Zwei-Faktor-Authentifizierung ist ausgeschaltet.',
     recovery_codes_unseen:
-      'Die Zwei-Faktor-Authentifizierung ist eingeschaltet, aber die Wiederherstellungscodes haben diesen Browser nicht erreicht. Erstellen Sie neue.',
+      'Die Zwei-Faktor-Authentifizierung ist bereits eingeschaltet. Wenn Sie Ihre Wiederherstellungscodes nicht gespeichert haben, erstellen Sie neue.',
     recovery_codes_saved: 'Ihre neuen Wiederherstellungscodes sind gültig, die alten nicht mehr.',
     pin_set: 'Ihre PIN ist eingerichtet. Sie werden bei der nächsten Anmeldung danach gefragt.',
     pin_changed: 'Ihre PIN wurde geändert.',

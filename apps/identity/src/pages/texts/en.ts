@@ -109,7 +109,7 @@ export const en = {
     two_factor_on: 'Two-factor authentication is on.',
     two_factor_off: 'Two-factor authentication is off.',
     recovery_codes_unseen:
-      'Two-factor authentication is on, but your recovery codes did not reach this browser. Create new ones.',
+      'Two-factor authentication is already on. If you have not saved your recovery codes, create new ones.',
     recovery_codes_saved: 'Your new recovery codes are ready. The old ones no longer work.',
     pin_set: 'Your PIN is set. You will be asked for it the next time you sign in.',
     pin_changed: 'Your PIN has been changed.',

@@ -108,7 +108,7 @@ export const hu: Texts = {
     two_factor_on: 'A kétlépcsős azonosítás be van kapcsolva.',
     two_factor_off: 'A kétlépcsős azonosítás ki van kapcsolva.',
     recovery_codes_unseen:
-      'A kétlépcsős azonosítás be van kapcsolva, de a helyreállítási kódok nem jutottak el ehhez a böngészőhöz. Hozzon létre újakat.',
+      'A kétlépcsős azonosítás már be van kapcsolva. Ha nem mentette el a helyreállítási kódjait, hozzon létre újakat.',
     recovery_codes_saved: 'Az új helyreállítási kódjai használhatók. A régiek már nem érvényesek.',
     pin_set: 'A PIN-kódját beállítottuk. A következő bejelentkezéskor kérni fogjuk.',
     pin_changed: 'A PIN-kódja megváltozott.',
