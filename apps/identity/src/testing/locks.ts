@@ -4,13 +4,17 @@ import { lockUser } from '../users/users.ts';
 
 type Work = (tx: Transaction) => PromiseLike<unknown>;
 
-/** Whether a statement in this database waits for a lock that another transaction holds. */
-export const isWaitingForLock = async (database: Database): Promise<boolean> => {
+/** How many statements in this database wait for a lock that another transaction holds. */
+export const waitingForLocks = async (database: Database): Promise<number> => {
   const [row] = await database.$queryRaw<{ waiting: bigint }[]>`
     SELECT count(*) AS waiting FROM pg_stat_activity
     WHERE wait_event_type = 'Lock' AND datname = current_database()`;
-  return Number(row?.waiting) > 0;
+  return Number(row?.waiting);
 };
+
+/** Whether a statement in this database waits for a lock that another transaction holds. */
+export const isWaitingForLock = async (database: Database): Promise<boolean> =>
+  (await waitingForLocks(database)) > 0;
 
 /** A transaction that waits for a condition may take longer than others. */
 export const WAITING = { timeout: 60_000 };

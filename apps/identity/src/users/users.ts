@@ -41,6 +41,16 @@ export const lockUser = async (tx: Transaction, userId: string): Promise<void> =
 };
 
 /**
+ * Locks users as `lockUser` does, in the order of their ids: transactions that lock the same users wait for each other
+ * instead of ending in a deadlock.
+ */
+export const lockUsers = async (tx: Transaction, userIds: readonly string[]): Promise<void> => {
+  await tx.$queryRaw`
+    SELECT 1 FROM identity.users
+    WHERE id = ANY (${userIds}::uuid[]) ORDER BY id FOR NO KEY UPDATE`;
+};
+
+/**
  * Locks an address until the transaction ends, so that registrations and confirmations of the same address run
  * one after the other. Taken before locks of users.
  */

@@ -10,6 +10,7 @@ import { enqueue } from '../../outbox/outbox.ts';
 import type { Caller, UserCaller } from '../../tokens/caller.ts';
 import { requireCredentials } from '../../tokens/origin.ts';
 import { revokeToken } from '../../tokens/revoke.ts';
+import { lockUsers } from '../../users/users.ts';
 import type { Member } from '../members/member.ts';
 import type { MemberContext, MembersService } from '../members/members.service.ts';
 import type { MembersReader } from '../members/members.transaction.ts';
@@ -179,6 +180,11 @@ export class ApiKeysService {
     requireMembership(caller, tenantId);
     const { members, accounts } = this.#use;
     return members.reading(caller, tenantId, async (context) => {
+      // An API key is itself a key that another one may be ending: both accounts are locked, so that two keys that
+      // end each other do so one after the other.
+      if (caller.type !== 'client' && caller.sessionId === null) {
+        await lockUsers(context.tx, [caller.id, userId]);
+      }
       const account = await accounts.locked(context.tx, context.members, userId);
       if (caller.type !== 'client') await requireCredentials(context.tx, caller);
       return work(context, account);

@@ -1,5 +1,7 @@
+import { until } from '@tessera/local-stack';
 import type { Tenant } from '../../generated/prisma/client.ts';
 import { startIdentity } from '../../testing/identity.ts';
+import { collide, waitingForLocks } from '../../testing/locks.ts';
 import {
   type KeyBody,
   type ServiceAccounts,
@@ -98,6 +100,29 @@ describe('a key that is rotated with an API key', () => {
     const refused = await own.keys.rotateKey(account, wider.token_id).expect(403);
     expect(refused.body.message).toContain('wider scopes');
   });
+});
+
+test('two keys that revoke each other do so one after the other', async () => {
+  const { database } = identity.context;
+  const other = await owner.account('owner');
+  const [first, second] = [await keyOf({}), await owner.key(other)];
+  const theirs = serviceAccountsOf(identity, tenant, bearerOf(second.key));
+  const ids = [first.token_id, second.token_id];
+  const answers = await collide(
+    database,
+    () =>
+      Promise.all([
+        first.keys.revokeKey(other, second.token_id),
+        theirs.revokeKey(account, first.token_id),
+      ]),
+    {
+      hold: (tx) =>
+        tx.$queryRaw`SELECT 1 FROM identity.tokens WHERE id = ANY (${ids}::uuid[]) FOR NO KEY UPDATE`,
+      change: () => until(async () => (await waitingForLocks(database)) === 2),
+    },
+  );
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
+  expect(await database.token.count({ where: { id: { in: ids }, revokedAt: null } })).toBe(1);
 });
 
 test('signed-in users create keys without these limits', async () => {
