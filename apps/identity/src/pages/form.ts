@@ -185,8 +185,6 @@ interface FormOptions {
   readonly isMessageElsewhere?: boolean;
   /** Whether the form uploads a file. */
   readonly isUpload?: boolean;
-  /** Whether the form is answered with a file, so that the page stays open. */
-  readonly isDownload?: boolean;
   /** Content next to the button. */
   readonly beside?: Content;
 }
@@ -207,7 +205,6 @@ export const formOf = (visit: Visit, state: FormState, options: FormOptions): Ht
     submit,
     isPlain = false,
     isUpload = false,
-    isDownload = false,
     isDangerous = false,
     isMessageElsewhere = false,
     content,
@@ -215,7 +212,7 @@ export const formOf = (visit: Visit, state: FormState, options: FormOptions): Ht
     beside,
   } = options;
   return html`${!isMessageElsewhere && message(visit, state)}
-<form id="${FORM_ID}" method="post" action="${action}"${isUpload && html` enctype="multipart/form-data"`}${isDownload && html` data-download`} novalidate>
+<form id="${FORM_ID}" method="post" action="${action}"${isUpload && html` enctype="multipart/form-data"`}${visit.isDownload && html` data-download`} novalidate>
 <input type="hidden" name="form_token" value="${visit.formToken}">
 ${content}
 <div class="actions"><button type="submit"${isPlain && html` class="plain"`}${isDangerous && html` class="danger"`}${

@@ -42,6 +42,7 @@ export const visitOfPage = async (
     ...visit,
     formToken: isForAnybody ? anybody : user,
     hasForm: form !== undefined,
+    isDownload: form?.isDownload ?? false,
   };
 };
 

@@ -33,6 +33,8 @@ export interface Page<Data, F extends Fields> {
     readonly newPassword?: NewPasswordField;
     /** The upload field and its size limit. */
     readonly file?: FileField;
+    /** Whether the form is answered with a file. */
+    readonly isDownload?: boolean;
     /**
      * Performs the action and returns the URL to go to, or a file to download, in which case the browser stays
      * on the page. `file` is the uploaded file, null if there is none.

@@ -225,6 +225,28 @@ describe('an invalid reauthentication', () => {
     expect(await pins()).toBe(0);
   });
 
+  test('can be sent again if a file is the answer, which leaves it open', async () => {
+    const path = '/account/data/download';
+    const isDownload = ({ text }: { readonly text: string }) =>
+      /<form id="form"[^>]* data-download/.test(text);
+    const form = await forms.open(path, cookie);
+    await wait(601);
+    const prompt = await forms.send(path, form, {});
+    const continuation = continuationIn(prompt.text);
+    const refused = await forms.send(path, form, { continuation, password: WRONG });
+    expect([titleOf(prompt.text), isDownload(prompt), isDownload(refused)]).toEqual([
+      QUESTION,
+      true,
+      true,
+    ]);
+    const file = await forms.send(path, form, { continuation, password: PASSWORD });
+    expect(file.headers['content-disposition']).toContain('attachment');
+
+    await wait(601);
+    const opened = await identity.http.get(path).set('cookie', cookie);
+    expect([titleOf(opened.text), isDownload(opened)]).toEqual([QUESTION, false]);
+  });
+
   test('redirects to the sign-in if the session has ended', async () => {
     const { form, continuation } = await ask();
     const gone = form.cookie.replace(/__Host-session=[^;]*/, '__Host-session=gone');

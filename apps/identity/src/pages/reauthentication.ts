@@ -53,6 +53,12 @@ export const methodOf = ({ by }: Values): 'password' | 'code' =>
 const VAULT_PURPOSE = 'a form that waits for reauthentication';
 const LIFETIME_MS = 3600_000;
 
+/** The visit of a prompt: only one that continues a form can be answered with a file. */
+const visitOfPrompt = (visit: Visit, values: Values | null): Visit => ({
+  ...visit,
+  isDownload: visit.isDownload && values !== null,
+});
+
 /** Recovery codes are longer than one-time passwords and contain letters. */
 const codeField = { name: 'code', autocomplete: 'one-time-code', maxlength: 100 } as const;
 
@@ -92,8 +98,9 @@ export class PageReauthentication {
     refusal: HttpError | null = null,
   ): Promise<ReauthenticationPrompt> {
     const sealed = this.#seal(visit, user, values);
-    if (refusal) return this.#refused(visit, user, sealed, { error: refusal, values: {} });
-    return { view: await this.#view(visit, user, sealed, emptyForm) };
+    const asked = visitOfPrompt(visit, values);
+    if (refusal) return this.#refused(asked, user, sealed, { error: refusal, values: {} });
+    return { view: await this.#view(asked, user, sealed, emptyForm) };
   }
 
   /**
@@ -108,16 +115,17 @@ export class PageReauthentication {
   ): Promise<NextStep> {
     const { continuation = '' } = values;
     const continued = this.#open(visit, user, continuation);
+    const asked = visitOfPrompt(visit, continued.values);
     if (!isAttempt(values)) {
       const form = { values: { by: values.other_way ?? values.by }, errors: {} };
-      return { kind: 'ask', prompt: { view: await this.#view(visit, user, continuation, form) } };
+      return { kind: 'ask', prompt: { view: await this.#view(asked, user, continuation, form) } };
     }
     try {
       if (tooMany) throw tooMany;
       this.#use.forgery.requireToken(visit.req, values.form_token, user.id);
       await this.#confirm(visit, user, values);
     } catch (error) {
-      const prompt = await this.#refused(visit, user, continuation, { error, values });
+      const prompt = await this.#refused(asked, user, continuation, { error, values });
       return { kind: 'ask', prompt };
     }
     return continued.values === null

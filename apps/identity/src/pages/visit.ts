@@ -47,6 +47,8 @@ export interface Visit extends Reader {
   readonly formToken: string;
   /** Whether the page has a form whose values a change of language must keep. */
   readonly hasForm: boolean;
+  /** Whether the form of this page is answered with a file, so that the page stays open. */
+  readonly isDownload: boolean;
 }
 
 /** Not a secret, so the same name in all environments. */
@@ -140,6 +142,7 @@ export const visitOf = async (
     tokens,
     formToken: tokens.user,
     hasForm: false,
+    isDownload: false,
     origin: originOf(req),
   };
 };

@@ -65,7 +65,6 @@ export const dataPages = (use: Dependencies): Record<string, AnyPage> => ({
           html`<p>${texts.contents}</p><p>${texts.without}</p>`,
           formOf(visit, form, {
             submit: texts.submit,
-            isDownload: true,
             content: html`<p class="hint">${texts.care}</p>`,
           }),
         ],
@@ -73,6 +72,7 @@ export const dataPages = (use: Dependencies): Record<string, AnyPage> => ({
     },
     form: {
       fields: {},
+      isDownload: true,
       async submit(visit) {
         const user = signedInUser(visit);
         const chunks = await use.personalData.export(user, visit.origin);
