@@ -8,6 +8,10 @@ const unusable: Readonly<Record<string, string>> = {
   deleting: 'The tenant is being deleted.',
 };
 
+/** The status that a message of `requireActive` names, for a text in another language; undefined if it names none. */
+export const statusInMessage = (message: string): string | undefined =>
+  Object.keys(unusable).find((status) => unusable[status] === message);
+
 /** 403 unless the tenant is active. The code is the same for each status; the message names the reason. */
 export const requireActive = ({ status }: { readonly status: string }): void => {
   if (status === 'active') return;

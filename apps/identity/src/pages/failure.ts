@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { html } from '../http/html.ts';
 import { link } from './form.ts';
 import { type Brand, sendPage } from './layout.ts';
+import { alertOfTenant } from './tenant-state.ts';
 import type { Texts } from './texts/texts.ts';
 import { pageAddress, readerOf, returnToOf } from './visit.ts';
 
@@ -14,7 +15,8 @@ const expectsPage = (req: Request, res: Response): boolean =>
   res.locals.isPage === true ||
   (!req.path.startsWith('/api/') && req.accepts(['json', 'html']) === 'html');
 
-const explanationOf = ({ status, code, headers }: HttpError, texts: Texts): string => {
+const explanationOf = (error: HttpError, texts: Texts): string => {
+  const { status, code, headers } = error;
   const { failure, alerts, problems, notices } = texts;
   if (status === 429) return alerts.tooMany(Number(headers['Retry-After'] ?? 60));
   if (status === 422) return problems.token;
@@ -22,7 +24,7 @@ const explanationOf = ({ status, code, headers }: HttpError, texts: Texts): stri
   if (status === 409) return alerts.conflict;
   if (status === 404) return failure.notFound;
   if (status === 405) return failure.notAllowed;
-  if (code === 'tenant_suspended') return alerts.suspended;
+  if (code === 'tenant_suspended') return alertOfTenant(texts, error);
   if (code === 'forged_request') return alerts.forged;
   if (status === 403) return failure.forbidden;
   if (status === 503) return failure.unavailable;

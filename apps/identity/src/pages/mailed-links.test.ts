@@ -31,7 +31,7 @@ const invited = async (email = address()) => {
     .set(owner)
     .send({ email, role: 'member' })
     .expect(202);
-  return { email, link: await linkTo('invitation', email) };
+  return { email, tenant, link: await linkTo('invitation', email) };
 };
 const stranger = async () => forms.signIn((await identity.people.user()).email);
 const read = async (path: string, cookie = ''): Promise<string> =>
@@ -59,6 +59,23 @@ describe('the page of an invitation', () => {
       'last_name',
       'password',
       'password_confirmation',
+    ]);
+  });
+
+  test.each([
+    ['suspended', 'This organization is suspended.'],
+    ['provisioning', 'This organization is still being set up.'],
+    ['failed', 'This organization could not be set up yet.'],
+    ['deleting', 'This organization is being deleted.'],
+  ])('says why the organization cannot be joined: %s', async (status, alert) => {
+    const { link, tenant } = await invited();
+    const form = await forms.open(link);
+    const { database } = identity.context;
+    await database.tenant.update({ where: { id: tenant.id }, data: { status } });
+    const answer = await forms.send(link, form, { ...names, ...password });
+    expect([answer.status, answer.text]).toEqual([
+      403,
+      expect.stringContaining(`role="alert">${alert}`),
     ]);
   });
 

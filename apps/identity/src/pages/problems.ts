@@ -9,13 +9,15 @@ import {
   ruleOfMessage,
 } from '../passwords/password-rules.ts';
 import type { FieldName, FormState } from './form.ts';
+import { alertOfTenant } from './tenant-state.ts';
 import type { Texts } from './texts/texts.ts';
 import type { Visit } from './visit.ts';
 
 /** Statuses of errors that are shown in the form; all others get an error page. */
 const FORM_ERROR_STATUSES = new Set([401, 403, 409, 422, 429, 503]);
 
-const alertOf = (error: HttpError, { alerts, failure }: Texts): string | undefined => {
+const alertOf = (error: HttpError, texts: Texts): string | undefined => {
+  const { alerts, failure } = texts;
   if (error.status === 503) return failure.unavailable;
   switch (error.code) {
     case 'invalid_credentials':
@@ -25,7 +27,7 @@ const alertOf = (error: HttpError, { alerts, failure }: Texts): string | undefin
     case 'forged_request':
       return alerts.forged;
     case 'tenant_suspended':
-      return alerts.suspended;
+      return alertOfTenant(texts, error);
     case 'address_taken':
       return alerts.addressTaken;
     case 'last_owner':

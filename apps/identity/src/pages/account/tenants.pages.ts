@@ -6,6 +6,7 @@ import type {
 import { type Content, type Html, html } from '../../http/html.ts';
 import { formOf, link, message } from '../form.ts';
 import type { AnyPage } from '../page.ts';
+import { stateOfTenant } from '../tenant-state.ts';
 import { Redirect, type Visit } from '../visit.ts';
 import { accountPage } from './account-page.ts';
 import { sections } from './sections.ts';
@@ -34,23 +35,12 @@ const switchForm = (visit: Visit, { tenant }: Membership): Html => {
 </form>`;
 };
 
-/** Why an organization cannot be used, in the visitor's language; null if it can. */
-const stateOf = (
-  { texts }: Visit,
-  { status }: Membership['tenant'],
-): { readonly badge: string; readonly hint: string } | null => {
-  if (status === 'active') return null;
-  const { states } = texts.account.tenants;
-  const known: Readonly<Record<string, (typeof states)['failed']>> = states;
-  return (Object.hasOwn(known, status) && known[status]) || states.failed;
-};
-
 const itemOf = (visit: Visit, membership: Membership): Html => {
   const { tenants: texts } = visit.texts.account;
   const { tenant, role, createdAt } = membership;
   const { date } = timesFor(visit.language, visit.user?.timeZone ?? 'UTC');
   const isCurrent = tenant.id === visit.user?.tenant?.id;
-  const state = stateOf(visit, tenant);
+  const state = stateOfTenant(visit.texts, tenant.status);
   return html`<li>
 <div><strong>${tenant.name}</strong> ${isCurrent && html`<span class="badge">${texts.current}</span>`}
 ${state !== null && html`<span class="badge warning">${state.badge}</span>`}

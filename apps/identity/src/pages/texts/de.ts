@@ -99,7 +99,6 @@ export const de: Texts = {
     forged:
       'Wir konnten nicht prüfen, ob diese Anfrage von unserer Seite stammt. Bitte versuchen Sie es noch einmal.',
     conflict: 'In der Zwischenzeit hat sich etwas geändert. Bitte versuchen Sie es noch einmal.',
-    suspended: 'Diese Organisation ist derzeit gesperrt.',
     fields: 'Bitte überprüfen Sie die markierten Felder.',
     addressTaken:
       'Diese E-Mail-Adresse gehört bereits zu einem anderen Konto. Melden Sie sich bei jenem Konto an oder wählen Sie eine andere Adresse.',

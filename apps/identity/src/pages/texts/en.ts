@@ -98,7 +98,6 @@ export const en = {
     tooMany: (seconds: number) => `Too many attempts. Try again ${waiting('en', seconds)}.`,
     forged: 'We could not verify that this request came from our page. Please try again.',
     conflict: 'Something changed in the meantime. Please try again.',
-    suspended: 'This organization is currently suspended.',
     fields: 'Please check the highlighted fields.',
     addressTaken:
       'This email address already belongs to another account. Sign in to that account, or choose a different address.',

@@ -97,7 +97,6 @@ export const hu: Texts = {
     forged:
       'Nem tudtuk ellenőrizni, hogy a kérés a mi oldalunkról érkezett. Kérjük, próbálja újra.',
     conflict: 'Időközben megváltozott valami. Kérjük, próbálja újra.',
-    suspended: 'Ez a szervezet jelenleg fel van függesztve.',
     fields: 'Kérjük, ellenőrizze a megjelölt mezőket.',
     addressTaken:
       'Ez az e-mail-cím már egy másik fiókhoz tartozik. Jelentkezzen be abba a fiókba, vagy válasszon másik címet.',
