@@ -86,9 +86,10 @@ export const invitationPages = (use: Dependencies): Record<string, AnyPage> => {
     form: {
       fields: acceptance,
       newPassword: 'password',
-      async submit(visit, given, { token, invitation, signIn }) {
+      async submit(visit, given, { token, invitation }) {
         if (invitation.asks === 'sign_in' && !isInvited(visit, invitation)) {
-          throw new Redirect(signIn);
+          // The page then has a link to the sign-in. A redirect after a form could not leave this service.
+          throw new Redirect(`${visit.req.path}?${new URLSearchParams({ token })}`);
         }
         const acceptance = {
           firstName: given.first_name,

@@ -62,6 +62,15 @@ describe('the page of an invitation', () => {
     ]);
   });
 
+  test('asks to sign in if the person has made an account meanwhile', async () => {
+    const { email, link } = await invited();
+    const form = await forms.open(link);
+    await identity.people.user({ data: { email } });
+    const answer = await forms.send(link, form, { ...names, ...password });
+    expect([answer.status, answer.headers.location]).toEqual([303, link]);
+    expect(await read(link)).toContain('href="/sign-in?return_to=');
+  });
+
   test.each([
     ['suspended', 'This organization is suspended.'],
     ['provisioning', 'This organization is still being set up.'],
