@@ -10,11 +10,18 @@ import { importHandler } from './run-import.ts';
 const { database, pool, close } = await openDatabase();
 afterAll(close);
 
+interface Options {
+  readonly timeLimit?: number;
+  readonly maxFailures?: number;
+  /** How many rows an interrupted attempt has read. */
+  readonly rowsRead?: number;
+}
+
 /** Creates an import of a file with these rows, and runs it; returns its id and tenant. */
 const runImport = async (
   header: string,
   rows: readonly string[],
-  { timeLimit, maxFailures }: { readonly timeLimit?: number; readonly maxFailures?: number },
+  { timeLimit, maxFailures, rowsRead = 0 }: Options,
 ) => {
   const caller = callerIn();
   const { id } = await createRecords(importKind, database).create(caller, {
@@ -31,7 +38,10 @@ const runImport = async (
   for (let start = 0; start < file.length; start += CHUNK_BYTES) {
     await writeChunk(db, id, start / CHUNK_BYTES, file.subarray(start, start + CHUNK_BYTES));
   }
-  await pool.query("UPDATE tenant_crm.imports SET status = 'pending' WHERE id = $1", [id]);
+  await pool.query(
+    "UPDATE tenant_crm.imports SET status = 'pending', rows_read = $2 WHERE id = $1",
+    [id, rowsRead],
+  );
   const { signal } = new AbortController();
   const handler = importHandler({
     database: { forTenant: createTenantDbs(pool, { ...(timeLimit && { timeLimit }) }) },
@@ -79,6 +89,22 @@ test('Rows that take longer than a transaction may are saved in smaller parts, e
   expect(rows).toEqual([{ contacts: 100, names: 100 }]);
   await client.query('DROP TRIGGER wait ON tenant_crm.contacts');
   client.release(true);
+});
+
+test('An interrupted import goes on at its row, and blank rows have their place before it', async () => {
+  const rows = ['Ada,', ',', ' , ', 'Eve,', ',', 'Bob,'];
+  const { id, db } = await runImport('first_name,email', rows, { rowsRead: 3 });
+  expect(await findImport(db, id)).toMatchObject({
+    status: 'completed',
+    rows_read: 6,
+    rows_created: 2,
+    rows_failed: 0,
+  });
+  const { rows: found } = await pool.query(
+    'SELECT first_name FROM tenant_crm.contacts WHERE tenant_id = $1 ORDER BY first_name',
+    [db.tenantId],
+  );
+  expect(found).toEqual([{ first_name: 'Bob' }, { first_name: 'Eve' }]);
 });
 
 test('A row with more empty cells than a row may have characters is an error of the file', async () => {

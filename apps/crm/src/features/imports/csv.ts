@@ -143,11 +143,13 @@ export const readHeader = (start: string, delimiter: Delimiter): string[] => {
   }
 };
 
-/** A row with content. */
+/** A row of a file; lines without characters are none. */
 export interface CsvRow {
   /** The number that spreadsheets show: from 1, with empty rows. */
   readonly number: number;
   readonly cells: readonly string[];
+  /** Whether all cells are blank: such a row says nothing, but has its place among the rows of the file. */
+  readonly isBlank: boolean;
 }
 
 /** What the parser yields with the option `info`. */
@@ -156,9 +158,7 @@ interface WithInfo {
   readonly info: InfoRecord;
 }
 
-const isBlank = (cell: string): boolean => cell.trim() === '';
-
-/** The rows of a file, the header included, without those whose cells are all blank. Throws `UnreadableFile`. */
+/** The rows of a file, the header included. Throws `UnreadableFile`. */
 export async function* readRows(
   chunks: AsyncIterable<Buffer>,
   { encoding, delimiter }: CsvFormat,
@@ -170,8 +170,8 @@ export async function* readRows(
     let rows = 0;
     for await (const { record, info } of parser as AsyncIterable<WithInfo>) {
       rows += 1;
-      if (rows > 1 && record.every(isBlank)) continue;
-      yield { number: rows + info.empty_lines, cells: record };
+      const isBlank = record.every((cell) => cell.trim() === '');
+      yield { number: rows + info.empty_lines, cells: record, isBlank };
     }
   } catch (error) {
     throw toUnreadable(error);

@@ -64,7 +64,8 @@ export const uploadExpiryJob = defineJob(
 interface CheckedRow {
   readonly row_number: number;
   readonly cells: readonly string[];
-  readonly result: RowResult;
+  /** Undefined for a blank row, which is only counted. */
+  readonly result: RowResult | undefined;
 }
 
 /** The rows of the file after the first `skip` ones, checked, in batches. */
@@ -76,10 +77,10 @@ async function* batchesOf(
   let read = 0;
   let batch: CheckedRow[] = [];
   let characters = 0;
-  for await (const { number, cells } of rows) {
+  for await (const { number, cells, isBlank } of rows) {
     read += 1;
     if (read <= skip) continue;
-    batch.push({ row_number: number, cells, result: check(cells) });
+    batch.push({ row_number: number, cells, result: isBlank ? undefined : check(cells) });
     // With the delimiters: a row may have many empty cells.
     characters += cells.reduce((sum, { length }) => sum + length + 1, 0);
     if (batch.length % CHECKED_AT_ONCE === 0) await setImmediate();
@@ -190,6 +191,7 @@ class ImportRun {
     const valid: ValidRow[] = [];
     const failures: FailedRow[] = [];
     for (const { row_number, cells, result } of rows) {
+      if (!result) continue;
       if (result.ok) valid.push({ row_number, cells, input: result.input, given: result.given });
       else failures.push({ row_number, cells, errors: result.errors });
     }
