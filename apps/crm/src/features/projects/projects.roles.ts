@@ -97,20 +97,57 @@ const roleOf = async (
 };
 
 /**
- * Throws 403 `project_role_required` unless the caller has one of the roles in the project. Roles limit changes
- * of private projects; in public ones, permissions alone decide. System administrators need no role.
+ * Whether the caller has one of the roles in the project. Roles limit changes of private projects; in public ones,
+ * permissions alone decide. System administrators need no role.
  */
-export const requireRole = async (
+const hasRole = async (
   caller: Caller,
   db: TenantDb,
   { id, is_private: isPrivate }: ProjectState,
   allowed: readonly ProjectRole[],
-): Promise<void> => {
-  if (!isPrivate || caller.isSystemAdmin) return;
+): Promise<boolean> => {
+  if (!isPrivate || caller.isSystemAdmin) return true;
   const role = await roleOf(caller, db, id);
-  if (role && allowed.includes(role)) return;
+  return role !== undefined && allowed.includes(role);
+};
+
+/** Throws 403 `project_role_required` unless the caller has one of the roles in the project; see `hasRole`. */
+export const requireRole = async (
+  caller: Caller,
+  db: TenantDb,
+  project: ProjectState,
+  allowed: readonly ProjectRole[],
+): Promise<void> => {
+  if (await hasRole(caller, db, project, allowed)) return;
   const message = `This requires the role ${allowed.join(' or ')} in the private project.`;
   throw new HttpError(403, 'project_role_required', message);
+};
+
+const contributors: readonly ProjectRole[] = ['manager', 'member'];
+
+/** The project, deleted or not; undefined if the caller cannot see it. */
+const findVisibleProject = async (
+  caller: Caller,
+  db: TenantDb,
+  projectId: string,
+): Promise<(ProjectState & { readonly deleted_at: Date | null }) | undefined> => {
+  const hidden = hiddenProjects(caller);
+  const [project] = await db.query<ProjectState & { readonly deleted_at: Date | null }>(sql`
+    SELECT id, owner_id, is_private, deleted_at FROM tenant_crm.projects
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${projectId}::uuid
+      AND ${hidden ? sql`id NOT IN ${hidden}` : sql`true`}`);
+  return project;
+};
+
+/** Whether a project exists, is not deleted, and takes contributions from the caller: see `requireContributor`. */
+export const mayContribute = async (
+  caller: Caller,
+  db: TenantDb,
+  projectId: string,
+): Promise<boolean> => {
+  const project = await findVisibleProject(caller, db, projectId);
+  if (!project || project.deleted_at) return false;
+  return hasRole(caller, db, project, contributors);
 };
 
 /**
@@ -123,13 +160,9 @@ export const requireContributor = async (
   projectId: string | null,
 ): Promise<void> => {
   if (projectId === null) return;
-  const hidden = hiddenProjects(caller);
-  const [project] = await db.query<ProjectState>(sql`
-    SELECT id, owner_id, is_private FROM tenant_crm.projects
-    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${projectId}::uuid
-      AND ${hidden ? sql`id NOT IN ${hidden}` : sql`true`}`);
+  const project = await findVisibleProject(caller, db, projectId);
   if (!project) {
     throw invalidField('project_id', 'project_id must be the id of an existing project');
   }
-  await requireRole(caller, db, project, ['manager', 'member']);
+  await requireRole(caller, db, project, contributors);
 };

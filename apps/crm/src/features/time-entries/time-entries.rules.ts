@@ -7,7 +7,7 @@ import type { Caller } from '../../http.ts';
 import type { TypesOf } from '../../records/kind.ts';
 import type { ActionRule } from '../../records/records.ts';
 import { lockUntilEnd } from '../../records/transaction-lock.ts';
-import { requireContributor } from '../projects/projects.roles.ts';
+import { mayContribute, requireContributor } from '../projects/projects.roles.ts';
 import { inVisibleProjects } from '../projects/projects.visibility.ts';
 import type { timeEntry } from './time-entries.kind.ts';
 import { isTooLong, minutesAfter } from './time-entries.times.ts';
@@ -130,11 +130,13 @@ const projectAfter = async (
 
 /**
  * The project of a timer that ends: that of its task, which may have moved meanwhile. It stays if the caller does not see
- * the task any more.
+ * the task any more, or may not add an entry to its project: a timer can always be ended.
  */
 const projectAtEnd = async ({ caller, db, row }: RowContext): Promise<string | null> => {
   const task = row.task_id === null ? undefined : await findVisibleTask(caller, db, row.task_id);
-  return task ? task.project_id : row.project_id;
+  if (!task || task.project_id === row.project_id) return row.project_id;
+  if (task.project_id === null) return null;
+  return (await mayContribute(caller, db, task.project_id)) ? task.project_id : row.project_id;
 };
 
 /** Throws 403 `project_role_required` if a viewer of a private project changes an entry that is not their own. */

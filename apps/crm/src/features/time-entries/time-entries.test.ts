@@ -341,6 +341,35 @@ describe('A task of an entry', () => {
     expect(body.data.project_id).toBe(seen);
   });
 
+  test('in a deleted project leaves a timer where it was', async () => {
+    const [first, second] = [await project({}), await project({})];
+    const task_id = await task({ project_id: first });
+    const started = await post(`${path}/start`, { task_id }).expect(201);
+    const other = await created({ started_at: at(9), ended_at: null, task_id }, caller());
+    await put(`/api/crm/tasks/${task_id}`, { project_id: second }).expect(200);
+    await remove(`/api/crm/projects/${second}`).expect(204);
+    const stopped = await post(`${started.headers.location}/stop`).expect(200);
+    const ended = await put(other, { minutes: 30 }).expect(200);
+    expect([stopped.body.data.project_id, ended.body.data.project_id]).toEqual([first, first]);
+  });
+
+  test('in a private project leaves the timer of a viewer where it was', async () => {
+    const id = randomUUID();
+    const [seen, restricted] = [await project({}), await project({ is_private: true })];
+    const members = `/api/crm/projects/${restricted}/members`;
+    await post(members, { user_id: id, role: 'viewer' }).expect(201);
+    const user = caller({ id });
+    const task_id = await task({ project_id: seen });
+    const started = await post(`${path}/start`, { task_id }, user).expect(201);
+    await put(`/api/crm/tasks/${task_id}`, { project_id: restricted }).expect(200);
+    const { body } = await post(`${started.headers.location}/stop`, {}, user).expect(200);
+    expect(body.data.project_id).toBe(seen);
+    await put(`${members}/${id}`, { role: 'member' }).expect(200);
+    await put(`${path}/${body.data.id}`, { ended_at: null }).expect(200);
+    const again = await post(`${started.headers.location}/stop`, {}, caller({ id })).expect(200);
+    expect(again.body.data.project_id).toBe(restricted);
+  });
+
   test('must belong to its project', async () => {
     const [one, other] = [await project({}), await project({})];
     const task_id = await task({ project_id: one });
