@@ -1,5 +1,6 @@
 export { batched } from './batched.ts';
 export { columnTypes } from './column-types.ts';
+export { forwardSettings } from './distributed-tenant-db.ts';
 export {
   type ConstraintViolation,
   isDatabaseUnavailable,

@@ -15,6 +15,7 @@ const EXAMPLE_ID = '01980a5d-ac96-774b-bcce-b302099a8057';
 
 const erasureOf = ({ database, kafkaBrokers }: Config): ErasureOptions => ({
   directUrl: database.directUrl,
+  distributed: database.distributed,
   publishesEvents: kafkaBrokers.length > 0,
 });
 

@@ -138,7 +138,7 @@ const lockContacts = async (client: pg.Client, contact: ContactId): Promise<read
  * decide.
  */
 export const eraseContact = async (
-  { directUrl, publishesEvents }: ErasureOptions,
+  { directUrl, ...events }: ErasureOptions,
   contact: ContactId,
 ) => {
   const { tenantId } = contact;
@@ -147,7 +147,7 @@ export const eraseContact = async (
   try {
     const tables: CatalogueTable[] = await readTables(client, 'tenant_crm');
     await client.query('BEGIN');
-    if (publishesEvents) await publishChanges(client);
+    await publishChanges(client, events);
     await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
       mergesLockOf(tenantId),
     ]);

@@ -121,12 +121,12 @@ const renewDirectKeys = async (client: pg.Client, pseudonym: string): Promise<vo
  * random id, which is stored nowhere else. Records stay, with an author whom nobody can identify; the reasons of the
  * user's absences are deleted.
  */
-export const eraseUser = async ({ directUrl, publishesEvents }: ErasureOptions, userId: string) => {
+export const eraseUser = async ({ directUrl, ...events }: ErasureOptions, userId: string) => {
   const client = new pg.Client({ connectionString: directUrl, application_name: 'crm-admin' });
   await client.connect();
   try {
     await client.query('BEGIN');
-    if (publishesEvents) await publishChanges(client);
+    await publishChanges(client, events);
     await deletePersonal(client, userId);
     const pair = [userId, randomUUID()] as const;
     const replaced: Record<string, number> = {};

@@ -1,3 +1,4 @@
+import { forwardSettings } from '@tessera/database-kit';
 import type pg from 'pg';
 
 type Client = Pick<pg.ClientBase, 'query'>;
@@ -6,6 +7,8 @@ type Client = Pick<pg.ClientBase, 'query'>;
 export interface ErasureOptions {
   readonly directUrl: string;
   readonly publishesEvents: boolean;
+  /** Whether Citus distributes the tables. */
+  readonly distributed: boolean;
 }
 
 /** A row that was changed, with its new version. */
@@ -15,9 +18,17 @@ export interface ChangedRow {
   readonly version: number;
 }
 
-/** Lets the changes of the transaction become events for Kafka, as those of the service do. */
-export const publishChanges = async (client: Client): Promise<void> => {
-  await client.query(`SELECT set_config('tessera.publishes_events', 'on', true)`);
+/** Lets the changes of the transaction become events for Kafka if there is a broker, as those of the service do. */
+export const publishChanges = async (
+  client: Client,
+  { publishesEvents, distributed }: Pick<ErasureOptions, 'publishesEvents' | 'distributed'>,
+): Promise<void> => {
+  if (!publishesEvents) return;
+  await client.query(
+    distributed
+      ? forwardSettings({ 'tessera.publishes_events': 'on' })
+      : `SELECT set_config('tessera.publishes_events', 'on', true)`,
+  );
 };
 
 /**
