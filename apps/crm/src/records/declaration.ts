@@ -106,8 +106,11 @@ export interface Declaration<
   readonly restoreConflicts?: Readonly<Partial<Record<keyof T['create'] & string, string>>>;
   /** Columns of the input that restoring a record may replace. Default: none. */
   readonly replacedOnRestore?: readonly (keyof T['create'] & string)[];
-  /** Whether lists contain deleted records, as far as the scope does; it decides which. Default: false. */
-  readonly listsDeleted?: boolean;
+  /**
+   * Whether lists contain deleted records, as far as the scope does; it decides which. `only`: the lists are a trash, which
+   * has no maintained total and may be large, so that its total is counted like that of a filtered list. Default: false.
+   */
+  readonly listsDeleted?: boolean | 'only';
   /**
    * The column that identifies a record in paths. Default: `id`. With another one, the revision of the entity tag is that
    * of the id, and `If-Match` compares it: a record that is added under the key of a deleted one has the same version.

@@ -119,7 +119,7 @@ export interface Kind<T extends KindTypes = KindTypes> {
   readonly restoreConflicts: Readonly<Record<string, string>>;
   /** The input for restoring a record; undefined if it takes none. */
   readonly restoreInput: (Shape & Field<Partial<T['create']>>) | undefined;
-  readonly listsDeleted: boolean;
+  readonly listsDeleted: boolean | 'only';
   readonly key: string;
   readonly keyField: Field<string>;
   readonly updateDescription: string;

@@ -97,7 +97,9 @@ export const listQuery = <T extends KindTypes>(kind: Kind<T>): Shape & Field<Lis
     sort: described(withDefault(sortField(kind), kind.defaultSort), '`-` in front: descending.'),
     exact_total: described(
       withDefault(bool(), false),
-      'Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true.',
+      kind.listsDeleted === 'only'
+        ? 'Beyond 10,000, `meta.total` is a minimum unless this is true.'
+        : 'Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true.',
     ),
     ...narrowingFields(kind),
   });

@@ -214,7 +214,11 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
       // Few rows may meet a condition, so that reading the list in its order would take long.
       return whole
         ? readWholeList<Row>(db, { ...listing, liveTotal: whole })
-        : readNarrowedList<Row>(db, { ...listing, narrowing: sql`TRUE`, exactTotal: true });
+        : readNarrowedList<Row>(db, {
+            ...listing,
+            narrowing: sql`TRUE`,
+            exactTotal: request.exactTotal || kind.listsDeleted !== 'only',
+          });
     },
 
     async batch(db, scope, { conditions, search, order, after, limit }) {

@@ -13,7 +13,7 @@ export interface TrashTypes<T extends KindTypes> {
   readonly item: T['item'] & { readonly deleted_at: Date };
   readonly row: T['row'];
   readonly sort: 'deleted_at';
-  readonly filters: Readonly<Record<string, never>>;
+  readonly filters: Readonly<Record<never, never>>;
 }
 
 /**
@@ -55,7 +55,7 @@ export const trashOf = <T extends KindTypes>(
     counted: false,
     countedBy: [],
     constraints: {},
-    listsDeleted: true,
+    listsDeleted: 'only',
     rules: {},
     follow: undefined,
     scope(caller: T['caller']) {

@@ -27,7 +27,7 @@ export const trashedFolder = declareKind({
   sort: { deleted_at: 'deleted_at' },
   defaultSort: '-deleted_at',
   filters: {},
-  listsDeleted: true,
+  listsDeleted: 'only',
   scope: (caller) => ({ condition: inTrash(visibleFolders(caller).condition) }),
 });
 

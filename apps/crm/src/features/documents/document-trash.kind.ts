@@ -23,7 +23,7 @@ export const trashedDocument = declareKind({
   sort: { deleted_at: 'deleted_at' },
   defaultSort: '-deleted_at',
   filters: {},
-  listsDeleted: true,
+  listsDeleted: 'only',
   scope: (caller) => ({ condition: inTrash(inVisibleFolders(caller, 'documents').condition) }),
 });
 
