@@ -187,9 +187,9 @@ test('A row that waited for its contact is saved in what has become of it', asyn
     await contact('Ada', { email: 'ada@example.com' }),
   ];
   const statement = {
-    text: `UPDATE tenant_crm.contacts SET deleted_at = CASE WHEN id = $1 THEN now() END,
+    text: `UPDATE tenant_crm.contacts SET deleted_at = CASE WHEN id = $1 THEN $3::timestamptz END,
       email = CASE WHEN id = $1 THEN email ELSE 'new@example.com' END WHERE id IN ($1, $2)`,
-    values: [gone, renamed],
+    values: [gone, renamed, new Date()],
   };
   const file = 'first_name,email\nAgain,gone@example.com\nOther,ada@example.com\n';
   const [found] = await collide(crm().context.pool, statement, [
