@@ -23,3 +23,25 @@ export const separately = async <R>(db: TenantDb, work: () => Promise<R>): Promi
     await db.query(sql`RELEASE SAVEPOINT separate`);
   }
 };
+
+/**
+ * Runs work in a transaction until it returns a result, at most so often. Without one, its changes are rolled back and its
+ * locks released.
+ */
+export const retried = async <R>(
+  db: TenantDb,
+  attempts: number,
+  work: () => Promise<R | undefined>,
+): Promise<R | undefined> => {
+  await db.query(sql`SAVEPOINT retried`);
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    const result = await work();
+    if (result !== undefined) {
+      await db.query(sql`RELEASE SAVEPOINT retried`);
+      return result;
+    }
+    await db.query(sql`ROLLBACK TO SAVEPOINT retried`);
+  }
+  await db.query(sql`RELEASE SAVEPOINT retried`);
+  return undefined;
+};

@@ -2,7 +2,7 @@ import { until } from '@tessera/local-stack';
 import { collide } from '../../testing/collisions.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 
-const { caller, crm, get, post, put, remove } = tenantForEachTest();
+const { caller, crm, get, post, put, remove, tenant } = tenantForEachTest();
 
 type Fields = Readonly<Record<string, string>>;
 type Found = Readonly<Record<string, unknown>> & { readonly id: string };
@@ -197,4 +197,29 @@ test('A row that waited for its contact is saved in what has become of it', asyn
   ]);
   expect(found).toMatchObject({ rows_created: 2, rows_updated: 0, rows_failed: 0 });
   expect(await names()).toEqual(['Ada', 'Again', 'Other']);
+});
+
+test('A row whose record is another one after it waited does not block changes of both', async () => {
+  const [other, ada] = [
+    await contact('Other', { email: 'other@example.com' }),
+    await contact('Ada', { email: 'ada@example.com' }),
+  ];
+  const { pool } = crm().context;
+  const statement = {
+    text: `UPDATE tenant_crm.contacts SET email = CASE WHEN id = $1 THEN 'new@example.com' ELSE email END
+      WHERE id IN ($1, $2)`,
+    values: [other, ada],
+  };
+  const file = 'first_name,email\nAugusta,ada@example.com\nNew,new@example.com\n';
+  const [found] = await collide<unknown>(pool, statement, [
+    async () => ended(await send(file, update)),
+    () =>
+      pool.query(
+        `SELECT FROM tenant_crm.contacts WHERE tenant_id = $1 AND id IN ($2, $3)
+         ORDER BY id FOR NO KEY UPDATE`,
+        [tenant().id, other, ada],
+      ),
+  ]);
+  expect(found).toMatchObject({ rows_created: 0, rows_updated: 2, rows_failed: 0 });
+  expect(await names()).toEqual(['New', 'Augusta']);
 });

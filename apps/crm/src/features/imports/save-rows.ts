@@ -7,6 +7,7 @@ import type { Match, RowKeys } from './existing-records.ts';
 import type { FailedRow } from './failures.repository.ts';
 import type { ImportRow } from './imports.kind.ts';
 import type { RowCounts } from './imports.repository.ts';
+import { lockMatches } from './locked-matches.ts';
 import type { SeenValues } from './seen-values.ts';
 import type { ImportTarget } from './targets.ts';
 
@@ -72,14 +73,11 @@ export const saveRows = async (
     };
   };
   const keys = rows.map(keysOf);
-  let matchOf = await target.findExisting(db, keys);
-  if (duplicates === 'update') {
-    // Before any savepoint: after a rejected row, the others are tried in the order of the file.
-    const found = new Set(keys.flatMap((one) => matchOf(one)?.id ?? []));
-    await target.lock(db, caller, [...found]);
-    // Those that were changed, merged or deleted while this waited for them may be the records of other rows or of none.
-    if (found.size > 0) matchOf = await target.findExisting(db, keys);
-  }
+  // Before other savepoints: after a rejected row, the others are tried in the order of the file.
+  const matchOf =
+    duplicates === 'update'
+      ? await lockMatches({ db, caller, target }, keys)
+      : await target.findExisting(db, keys);
   // Rows that may update records are valid without them.
   const required = duplicates === 'update' ? await target.requiredOfNew(db) : [];
   const failures: FailedRow[] = [];
