@@ -33,7 +33,7 @@ export const CrmEventData = openShape({
   record_id: uuid(),
   version: described(
     int(0, 2_147_483_647),
-    'The version of the record that the change made; the `ETag` of the record',
+    'The version of the record that the change made, the first part of its `ETag`',
   ),
   changed_fields: described(
     list(text(200), { max: 1000 }),
