@@ -90,22 +90,34 @@ const changesOf = (db: TenantDb, { table, id }: RecordId): Prisma.Sql => sql`
   FROM ${raw(db.readSchema)}.record_changes
   WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ${table} AND record_id = ${id}::uuid`;
 
+/** The keys of the index record_changes_of_removals. A record has at most one of them. */
+const INDEXED_KEYS: readonly string[] = ['user_id', 'bot_id'];
+/** The expression of that index. */
+const indexedKey = sql`coalesce(changes -> 'user_id' ->> 0, changes -> 'bot_id' ->> 0)`;
+
+/** A record that was deleted for good. */
+export interface RemovedRecord {
+  readonly table: string;
+  /** The column that identifies it among those with the same values in `columns`, and its value. */
+  readonly key: readonly [column: string, value: string];
+  readonly columns: Readonly<Record<string, unknown>> | undefined;
+}
+
 /**
  * The id of the record with these values that was deleted last, if its deletion is in the history with them: see
  * `lastValuesOf`.
  */
 export const findRemoved = async (
   db: TenantDb,
-  table: string,
-  values: Readonly<Record<string, unknown>>,
+  { table, key: [column, value], columns: others = {} }: RemovedRecord,
 ): Promise<string | undefined> => {
-  const conditions = Object.entries(values).map(
-    ([field, value]) => sql`changes -> ${field}::text ->> 0 = ${value}::text`,
+  const conditions = [[column, value] as const, ...Object.entries(others)].map(
+    ([field, last]) => sql`changes -> ${field}::text ->> 0 = ${last}::text`,
   );
-  // The conditions of the index record_changes_of_removals come first.
+  if (INDEXED_KEYS.includes(column)) conditions.unshift(sql`${indexedKey} = ${value}::text`);
   const [removed] = await db.read<{ record_id: string }>(sql`
     SELECT record_id FROM ${raw(db.readSchema)}.record_changes
-    WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ${table} AND action = 'delete' AND changes <> '{}'
+    WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ${table} AND action = 'delete'
       AND ${join(conditions, ' AND ')}
     ORDER BY changed_at DESC LIMIT 1`);
   return removed?.record_id;

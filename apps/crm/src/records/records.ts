@@ -228,7 +228,7 @@ export const createRecords = <T extends KindTypes>(
     key: string,
   ): Promise<string | undefined> =>
     keepsLastValues(kind) && !kind.scope
-      ? findRemoved(db, table, { [kind.key]: key, ...columns })
+      ? findRemoved(db, { table, key: [kind.key, key], columns })
       : undefined;
 
   const recordsIn = (...parentKeys: readonly string[]): Records<T> => {
