@@ -4830,7 +4830,7 @@ export interface paths {
         get: operations["getWebhookEndpoint"];
         /**
          * Update a webhook endpoint
-         * @description Enabling an endpoint clears `disabled_reason` and `failing_since`.
+         * @description Enabling an endpoint clears `disabled_reason` and `failing_since`, a new URL only the latter.
          */
         put: operations["updateWebhookEndpoint"];
         post?: never;
@@ -5368,7 +5368,7 @@ export interface components {
              */
             title: string;
             /**
-             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A slug that it had while it was published leads to the record until another one has it.
+             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title or language until the text is published. A slug that it had while it was published leads to the record until another one has it.
              * @example how-to-reset-a-password
              */
             slug?: string;
@@ -5455,7 +5455,7 @@ export interface components {
              */
             title: string;
             /**
-             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A slug that it had while it was published leads to the record until another one has it.
+             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title or language until the text is published. A slug that it had while it was published leads to the record until another one has it.
              * @example how-to-reset-a-password
              */
             slug?: string;
@@ -5484,7 +5484,7 @@ export interface components {
              */
             title?: string;
             /**
-             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A slug that it had while it was published leads to the record until another one has it.
+             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title or language until the text is published. A slug that it had while it was published leads to the record until another one has it.
              * @example how-to-reset-a-password
              */
             slug?: string;
@@ -6503,7 +6503,7 @@ export interface components {
              */
             title: string;
             /**
-             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A slug that it had while it was published leads to the record until another one has it.
+             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title or language until the text is published. A slug that it had while it was published leads to the record until another one has it.
              * @example how-to-reset-a-password
              */
             slug?: string;
@@ -6596,7 +6596,7 @@ export interface components {
              */
             title: string;
             /**
-             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A slug that it had while it was published leads to the record until another one has it.
+             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title or language until the text is published. A slug that it had while it was published leads to the record until another one has it.
              * @example how-to-reset-a-password
              */
             slug?: string;
@@ -6625,7 +6625,7 @@ export interface components {
              */
             title?: string;
             /**
-             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A slug that it had while it was published leads to the record until another one has it.
+             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title or language until the text is published. A slug that it had while it was published leads to the record until another one has it.
              * @example how-to-reset-a-password
              */
             slug?: string;
@@ -6924,7 +6924,7 @@ export interface components {
              */
             title: string;
             /**
-             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A slug that it had while it was published leads to the record until another one has it.
+             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title or language until the text is published. A slug that it had while it was published leads to the record until another one has it.
              * @example how-to-reset-a-password
              */
             slug?: string;
@@ -7051,7 +7051,7 @@ export interface components {
              */
             title: string;
             /**
-             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A slug that it had while it was published leads to the record until another one has it.
+             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title or language until the text is published. A slug that it had while it was published leads to the record until another one has it.
              * @example how-to-reset-a-password
              */
             slug?: string;
@@ -7085,7 +7085,7 @@ export interface components {
              */
             title?: string;
             /**
-             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title until the text is published. A slug that it had while it was published leads to the record until another one has it.
+             * @description The part of URLs that names the text, unique in its language. Default: derived from the title, and again with each new title or language until the text is published. A slug that it had while it was published leads to the record until another one has it.
              * @example how-to-reset-a-password
              */
             slug?: string;
@@ -11149,7 +11149,7 @@ export interface operations {
                 per_page?: number;
                 /** @description `-` in front: descending. */
                 sort?: "deleted_at" | "-deleted_at";
-                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
                 exact_total?: boolean;
                 /** @description By fields that the tenant has declared as filterable, as `custom.<key>=<value>` or `custom[<key>]=<value>`. */
                 custom?: {
@@ -12118,7 +12118,7 @@ export interface operations {
                 per_page?: number;
                 /** @description `-` in front: descending. */
                 sort?: "deleted_at" | "-deleted_at";
-                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
                 exact_total?: boolean;
             };
             header?: {
@@ -13148,7 +13148,7 @@ export interface operations {
                 per_page?: number;
                 /** @description `-` in front: descending. */
                 sort?: "deleted_at" | "-deleted_at";
-                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
                 exact_total?: boolean;
             };
             header?: {
@@ -16140,7 +16140,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": {
                     /** @description The position of the last message that is read. Default: the newest message. */
@@ -16456,6 +16456,7 @@ export interface operations {
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized2"];
             403: components["responses"]["Forbidden4"];
+            404: components["responses"]["NotFound3"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -16520,6 +16521,7 @@ export interface operations {
             400: components["responses"]["BadRequest3"];
             401: components["responses"]["Unauthorized2"];
             403: components["responses"]["Forbidden4"];
+            404: components["responses"]["NotFound3"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge3"];
@@ -16719,7 +16721,7 @@ export interface operations {
                 per_page?: number;
                 /** @description `-` in front: descending. */
                 sort?: "deleted_at" | "-deleted_at";
-                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
                 exact_total?: boolean;
             };
             header?: {
@@ -17715,7 +17717,7 @@ export interface operations {
                 per_page?: number;
                 /** @description `-` in front: descending. */
                 sort?: "deleted_at" | "-deleted_at";
-                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
                 exact_total?: boolean;
             };
             header?: {
@@ -18874,7 +18876,7 @@ export interface operations {
                 per_page?: number;
                 /** @description `-` in front: descending. */
                 sort?: "deleted_at" | "-deleted_at";
-                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
                 exact_total?: boolean;
             };
             header?: {
@@ -19676,7 +19678,7 @@ export interface operations {
                 per_page?: number;
                 /** @description `-` in front: descending. */
                 sort?: "deleted_at" | "-deleted_at";
-                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
                 exact_total?: boolean;
             };
             header?: {
@@ -20635,7 +20637,7 @@ export interface operations {
                 per_page?: number;
                 /** @description `-` in front: descending. */
                 sort?: "deleted_at" | "-deleted_at";
-                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
                 exact_total?: boolean;
             };
             header?: {
@@ -22423,7 +22425,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["DocumentLinkInput"];
             };
@@ -22825,7 +22827,7 @@ export interface operations {
                 per_page?: number;
                 /** @description `-` in front: descending. */
                 sort?: "deleted_at" | "-deleted_at";
-                /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
+                /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
                 exact_total?: boolean;
             };
             header?: {
@@ -25481,7 +25483,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["PreviewInput"];
             };
@@ -26662,7 +26664,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["PreviewInput"];
             };
@@ -27949,7 +27951,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["PreviewInput"];
             };
@@ -31138,7 +31140,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["WebhookSecretRotation"];
             };
@@ -31503,7 +31505,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description The delivery has not ended yet, or the endpoint is disabled */
+            /** @description The delivery has not ended yet, or the endpoint is disabled or does not select the type of the event any more */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
