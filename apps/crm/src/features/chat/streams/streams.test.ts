@@ -248,8 +248,10 @@ test('The users of a replica that stops are offline, unless they reconnect to an
   const presence = () =>
     own.events.flatMap(({ event, data }) => (event === 'presence' ? data : []));
   await until(() => presence().length === 2);
-  await stopped.stop();
+  const stopping = stopped.stop();
+  // Not after it: a stop may take longer than users have to come back.
   const again = await streamOf(chat, eve.headers, undefined, other);
+  await stopping;
   await until(() => presence().length === 3);
   expect(presence()[2]).toEqual({ user_id: bob.id, status: 'offline' });
   const { body } = await get(`${path}/presence`, ada.headers).expect(200);
