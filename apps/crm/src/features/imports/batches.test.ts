@@ -117,15 +117,15 @@ test('A row with more empty cells than a row may have characters is an error of 
 });
 
 test('An import with too many wrong rows ends as failed, and keeps those it has found', async () => {
-  const wrong = Array.from({ length: 1200 }, (_none, n) => `Ada ${n},no address`);
-  const { id, db } = await runImport('first_name,email', wrong, { maxFailures: 600 });
+  const wrong = Array.from({ length: 4200 }, (_none, n) => `Ada ${n},no address`);
+  const { id, db } = await runImport('first_name,email', wrong, { maxFailures: 2100 });
   expect(await findImport(db, id)).toMatchObject({
     status: 'failed',
-    error: 'More than 600 rows have errors.',
-    rows_read: 1000,
-    rows_failed: 1000,
+    error: 'More than 2100 rows have errors.',
+    rows_read: 4000,
+    rows_failed: 4000,
   });
-  expect((await readInBatches(db, id)).flat()).toHaveLength(1000);
+  expect((await readInBatches(db, id)).flat()).toHaveLength(4000);
   await deleteFailures(db, id);
   expect(await readInBatches(db, id)).toEqual([]);
 });
