@@ -1,4 +1,9 @@
-import { onOneReplica, type PeriodicWork, startPeriodicWork } from '@tessera/background-work';
+import {
+  attemptEach,
+  onOneReplica,
+  type PeriodicWork,
+  startPeriodicWork,
+} from '@tessera/background-work';
 import type { Logger } from '@tessera/http-kit';
 import { advisoryLocks, type Database, type TenantDb } from '../../database.ts';
 import { removeTakenValues } from '../contacts/merged-values.ts';
@@ -41,18 +46,11 @@ export const removeValues = async (
   const { rows } = await pool.query<DeletedField>(
     'SELECT tenant_id, key FROM tenant_crm.deleted_custom_fields(100)',
   );
-  const errors: unknown[] = [];
-  for (const { tenant_id, key } of rows) {
-    if (stopping?.aborted) return;
-    // One that fails must not keep the others.
-    await removeField(forTenant(tenant_id), key, stopping).catch((error) => errors.push(error));
-  }
-  if (errors.length > 0) {
-    throw new AggregateError(
-      errors,
-      `the values of ${errors.length} custom fields were not removed`,
-    );
-  }
+  await attemptEach(rows, {
+    work: ({ tenant_id, key }) => removeField(forTenant(tenant_id), key, stopping),
+    failure: (count) => `the values of ${count} custom fields were not removed`,
+    stopping,
+  });
 };
 
 /**

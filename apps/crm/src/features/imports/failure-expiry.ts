@@ -1,4 +1,4 @@
-import { type PeriodicWork, startPeriodicWork } from '@tessera/background-work';
+import { attemptEach, type PeriodicWork, startPeriodicWork } from '@tessera/background-work';
 import type { Logger } from '@tessera/http-kit';
 import type { Database } from '../../database.ts';
 import { deleteFailures } from './failures.repository.ts';
@@ -15,18 +15,11 @@ export const deleteExpiredFailures = async (
     'SELECT tenant_id, id FROM tenant_crm.imports_with_expired_failures($1)',
     [IMPORTS_AT_ONCE],
   );
-  const errors: unknown[] = [];
-  for (const { tenant_id, id } of rows) {
-    if (stopping?.aborted) return;
-    // One that fails must not keep the others from expiring.
-    await deleteFailures(forTenant(tenant_id), id).catch((error) => errors.push(error));
-  }
-  if (errors.length > 0) {
-    throw new AggregateError(
-      errors,
-      `the failed rows of ${errors.length} imports were not deleted`,
-    );
-  }
+  await attemptEach(rows, {
+    work: ({ tenant_id, id }) => deleteFailures(forTenant(tenant_id), id),
+    failure: (count) => `the failed rows of ${count} imports were not deleted`,
+    stopping,
+  });
 };
 
 /** Deletes expired failed rows every quarter of an hour; that several replicas do is harmless. */
