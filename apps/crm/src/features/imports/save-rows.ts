@@ -73,6 +73,7 @@ export const saveRows = async (
     };
   };
   const keys = rows.map(keysOf);
+  const valuesOfRows = new Map(rows.map((row, index) => [row, keys[index]?.value]));
   // Before other savepoints: after a rejected row, the others are tried in the order of the file.
   const matchOf =
     duplicates === 'update'
@@ -124,7 +125,7 @@ export const saveRows = async (
       const inputs = some.map(({ input }) => withoutId(input));
       for (const [index, id] of (await target.create(db, caller, inputs)).entries()) {
         const row = some[index];
-        const value = row && keysOf(row).value;
+        const value = row && valuesOfRows.get(row);
         if (value !== undefined) saved.set(value, id);
       }
       created += some.length;
@@ -134,7 +135,7 @@ export const saveRows = async (
     attempt(db, async () => {
       const changed = await target.update(db, caller, some);
       for (const { id, row } of some) {
-        const { value } = keysOf(row);
+        const value = valuesOfRows.get(row);
         if (value !== undefined) saved.set(value, id);
       }
       updated += changed.length;
@@ -155,7 +156,7 @@ export const saveRows = async (
     const taken = new Set<string>();
     for (const duplicate of remaining) {
       const { row, match } = duplicate;
-      const { value } = keysOf(row);
+      const value = valuesOfRows.get(row);
       const id = match?.id ?? (value === undefined ? undefined : saved.get(value));
       const keysOfRow = [id, value].filter((one) => one !== undefined);
       if (id && duplicates === 'skip') skipped += 1;
