@@ -1,6 +1,7 @@
 import type { Transaction } from '../database.ts';
 import type { NewEvent } from '../outbox/outbox.ts';
 import { digest } from '../security/secrets.ts';
+import { lockUsers } from '../users/users.ts';
 
 /** Why tokens were revoked. */
 export type RevocationReason =
@@ -143,11 +144,9 @@ export const revokeClientTokens = async (
  * sessions, tokens, which prevents deadlocks.
  */
 export const lockSessions = async (tx: Transaction, userIds: readonly string[]): Promise<void> => {
-  const ids = [...userIds];
-  await tx.$queryRaw`SELECT 1 FROM identity.users
-    WHERE id = ANY(${ids}::uuid[]) ORDER BY id FOR NO KEY UPDATE`;
+  await lockUsers(tx, userIds);
   await tx.$queryRaw`SELECT 1 FROM identity.sessions
-    WHERE user_id = ANY(${ids}::uuid[]) AND ended_at IS NULL ORDER BY id FOR NO KEY UPDATE`;
+    WHERE user_id = ANY(${[...userIds]}::uuid[]) AND ended_at IS NULL ORDER BY id FOR NO KEY UPDATE`;
 };
 
 /**

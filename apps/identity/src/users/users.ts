@@ -47,7 +47,7 @@ export const lockUser = async (tx: Transaction, userId: string): Promise<void> =
 export const lockUsers = async (tx: Transaction, userIds: readonly string[]): Promise<void> => {
   await tx.$queryRaw`
     SELECT 1 FROM identity.users
-    WHERE id = ANY (${userIds}::uuid[]) ORDER BY id FOR NO KEY UPDATE`;
+    WHERE id = ANY (${[...userIds]}::uuid[]) ORDER BY id FOR NO KEY UPDATE`;
 };
 
 /**
