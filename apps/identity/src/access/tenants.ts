@@ -8,14 +8,19 @@ const unusable: Readonly<Record<string, string>> = {
   deleting: 'The tenant is being deleted.',
 };
 
-/** The status that a message of `requireActive` names, for a text in another language; undefined if it names none. */
-export const statusInMessage = (message: string): string | undefined =>
-  Object.keys(unusable).find((status) => unusable[status] === message);
+/** 403: the tenant is not active. The code is the same for each status; the message names the reason. */
+export class TenantNotActive extends HttpError {
+  readonly tenantStatus: string;
 
-/** 403 unless the tenant is active. The code is the same for each status; the message names the reason. */
+  constructor(tenantStatus: string) {
+    super(403, 'tenant_suspended', unusable[tenantStatus] ?? 'The tenant is not active.');
+    this.tenantStatus = tenantStatus;
+  }
+}
+
+/** Throws `TenantNotActive` unless the tenant is active. */
 export const requireActive = ({ status }: { readonly status: string }): void => {
-  if (status === 'active') return;
-  throw new HttpError(403, 'tenant_suspended', unusable[status] ?? 'The tenant is not active.');
+  if (status !== 'active') throw new TenantNotActive(status);
 };
 
 /**

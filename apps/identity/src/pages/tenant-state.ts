@@ -1,5 +1,5 @@
 import type { HttpError } from '@tessera/http-kit';
-import { statusInMessage } from '../access/tenants.ts';
+import { TenantNotActive } from '../access/tenants.ts';
 import type { Texts } from './texts/texts.ts';
 
 /** What visitors are told about a tenant that cannot be used. */
@@ -18,6 +18,6 @@ const stateOf = ({ account }: Texts, status: string): TenantState => {
 export const stateOfTenant = (texts: Texts, status: string): TenantState | null =>
   status === 'active' ? null : stateOf(texts, status);
 
-/** The text for an error of the code `tenant_suspended`, whose message names the status of the tenant. */
-export const alertOfTenant = (texts: Texts, { message }: HttpError): string =>
-  stateOf(texts, statusInMessage(message) ?? 'failed').hint;
+/** The text for an error of the code `tenant_suspended`. */
+export const alertOfTenant = (texts: Texts, error: HttpError): string =>
+  stateOf(texts, error instanceof TenantNotActive ? error.tenantStatus : 'failed').hint;
