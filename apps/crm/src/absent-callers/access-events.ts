@@ -68,8 +68,8 @@ export const affectedBy = (event: IdentityEvent): AffectedWork | undefined => {
 };
 
 /**
- * Reviews all work that an event affects, the work of a batch at the same time. One that cannot be reviewed does not prevent the review of the others; throws
- * an `AggregateError` after the last one.
+ * Reviews all work that an event affects, the work of a batch at the same time. One that cannot be reviewed does not
+ * prevent the review of the others; throws an `AggregateError` after the last one.
  */
 export const reviewAffected = async <W extends WaitingWork>(
   event: IdentityEvent,
