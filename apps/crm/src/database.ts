@@ -5,6 +5,7 @@ import {
   memoryPositions,
   type QueryOptions,
   Replica,
+  type RowFormat,
   redisPositions,
   type TenantDb,
 } from '@tessera/database-kit';
@@ -13,7 +14,7 @@ import { isTracing } from '@tessera/telemetry';
 import type { Pool } from 'pg';
 import { TENANT_ROLE } from './row-level-security.ts';
 
-export type { QueryOptions, TenantDb };
+export type { QueryOptions, RowFormat, TenantDb };
 
 /** The rows of all tenants. */
 export interface Database {

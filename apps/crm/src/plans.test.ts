@@ -24,7 +24,7 @@ import { type ExecutedPlan, PlanWatch } from './testing/plan-watch.ts';
 const ROWS = 1300;
 /** How many records the test can create in a table with a maximum. */
 const ROOM = 10;
-const LATER_PAGES = ['page=4&per_page=100', 'page=12&per_page=100'];
+const LATER_PAGES = ['page=4&per_page=100', 'page=12&per_page=100', 'page=101&per_page=100'];
 
 const operations = operationsOf(document() as never).filter(
   ({ path, ...operation }) =>

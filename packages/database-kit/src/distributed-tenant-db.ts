@@ -1,5 +1,6 @@
 import { currentTraceparent } from '@tessera/telemetry';
 import pg from 'pg';
+import { type RowFormat, rowsIn } from './row-format.ts';
 import { type Statement, toQuery } from './statements.ts';
 import type { ReadOptions, TenantDb } from './tenant-db.ts';
 import { runTransaction } from './transaction.ts';
@@ -52,9 +53,10 @@ export class DistributedTenantDb implements TenantDb {
     return this.transaction((db) => db.query<R>(statement));
   }
 
-  read<R>(statement: Statement, options?: ReadOptions): Promise<R[]> {
-    if (!options?.byIndex || options.planOnce) return this.#send(statement);
-    return this.#run('BEGIN READ ONLY', BY_INDEX, (db) => db.read<R>(statement));
+  read<R>(statement: Statement, options?: ReadOptions<R>): Promise<R[]> {
+    const { format } = options ?? {};
+    if (!options?.byIndex || options.planOnce) return this.#send(statement, format);
+    return this.#run('BEGIN READ ONLY', BY_INDEX, (db) => db.read<R>(statement, { format }));
   }
 
   transaction<T>(work: (db: TenantDb) => Promise<T>): Promise<T> {
@@ -71,8 +73,8 @@ export class DistributedTenantDb implements TenantDb {
     return { ...settings, 'tessera.traceparent': currentTraceparent() ?? '' };
   }
 
-  async #send<R>(statement: Statement): Promise<R[]> {
-    return (await this.#source.pool.query(toQuery(statement))).rows;
+  async #send<R>(statement: Statement, format?: RowFormat<R>): Promise<R[]> {
+    return rowsIn(await this.#source.pool.query(toQuery(statement, format)), format);
   }
 
   #run<T>(begin: string, settings: Settings, work: (db: TenantDb) => Promise<T>): Promise<T> {

@@ -8,6 +8,7 @@ export {
   violatedConstraint,
 } from './errors.ts';
 export { jsonRows } from './json-rows.ts';
+export { jsonTypes } from './json-types.ts';
 export { MigrationError } from './migration-failures.ts';
 export {
   type MigrationDirectory,
@@ -23,6 +24,7 @@ export {
   type PoolOptions,
 } from './pool.ts';
 export { Replica, type ReplicaOptions } from './replica.ts';
+export type { RowFormat } from './row-format.ts';
 export type { Statement } from './statements.ts';
 export {
   type CatalogueColumn,
@@ -35,6 +37,7 @@ export {
   createTenantDb,
   createTenantDbs,
   type QueryOptions,
+  type ReadOptions,
   type TenantDb,
   type TenantsInTransaction,
   tenantsInTransaction,

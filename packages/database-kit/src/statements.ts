@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
+import { formatSettings, type RowFormat } from './row-format.ts';
 
 /** How many statements one connection keeps prepared; each uses memory of the server. */
 export const MAX_PREPARED_STATEMENTS = 250;
@@ -32,7 +33,11 @@ export interface Statement {
 }
 
 /** Converts a statement to a query of `pg` that is prepared once per connection. */
-export const toQuery = ({ text, values }: Statement): pg.QueryConfig => ({
+export const toQuery = (
+  { text, values }: Statement,
+  format?: RowFormat<unknown>,
+): pg.QueryConfig => ({
+  ...formatSettings(format),
   name: statementName(text),
   text,
   values,

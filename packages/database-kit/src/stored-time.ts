@@ -1,7 +1,11 @@
 import pg from 'pg';
 
 /** A time with a four-digit year as PostgreSQL writes it in UTC, to the millisecond. */
-const IN_UTC = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\+00$/;
+const PATTERN = 'YYYY-MM-DD HH:MM:SS.mmm+00';
+
+/** Compares positions that tell all formats of PostgreSQL apart, because a regular expression takes several times as long. */
+const isInUtc = (text: string): boolean =>
+  text.length === PATTERN.length && text[10] === ' ' && text[19] === '.' && text.endsWith('+00');
 
 /**
  * An immutable time that keeps its ISO 8601 text. Most times are read only to be sent as JSON, and formatting is the
@@ -22,8 +26,12 @@ class StoredTime extends Date {
 
 const parseOther = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ);
 
+/** A time that PostgreSQL wrote in ISO 8601; undefined unless it is in UTC and to the millisecond. */
+export const isoTextOf = (text: string): string | undefined =>
+  isInUtc(text) ? `${text.slice(0, 10)}T${text.slice(11, 23)}Z` : undefined;
+
 /** Parses a `timestamptz`; "infinity" is the number `Infinity`, as in `pg`. */
-export const parseTime = (text: string): unknown =>
-  IN_UTC.test(text)
-    ? new StoredTime(`${text.slice(0, 10)}T${text.slice(11, 23)}Z`)
-    : parseOther(text);
+export const parseTime = (text: string): unknown => {
+  const iso = isoTextOf(text);
+  return iso === undefined ? parseOther(text) : new StoredTime(iso);
+};

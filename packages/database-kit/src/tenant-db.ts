@@ -3,6 +3,7 @@ import { currentTraceparent } from '@tessera/telemetry';
 import pg from 'pg';
 import { DistributedTenantDb, forwardSettings } from './distributed-tenant-db.ts';
 import type { Replica } from './replica.ts';
+import { type RowFormat, rowsIn } from './row-format.ts';
 import { type Statement, toQuery } from './statements.ts';
 import { type Preamble, TenantQuery } from './tenant-query.ts';
 import { runTransaction, TransactionTimeout } from './transaction.ts';
@@ -17,7 +18,7 @@ export interface QueryOptions {
   readonly planOnce?: boolean;
 }
 
-export interface ReadOptions extends QueryOptions {
+export interface ReadOptions<R = unknown> extends QueryOptions {
   /**
    * Reads tables through indexes wherever one can be used, and does not compile the statement (`enable_seqscan`,
    * `random_page_cost` and `jit` of PostgreSQL). For statements that stop after some rows: a scan of a table that
@@ -25,6 +26,8 @@ export interface ReadOptions extends QueryOptions {
    * always the case in a snapshot.
    */
   readonly byIndex?: boolean;
+  /** Default: objects, whose values are parsed by `columnTypes`. */
+  readonly format?: RowFormat<R> | undefined;
 }
 
 /**
@@ -48,7 +51,7 @@ export interface TenantDb {
    * As `query`, for lists and exports: uses the pool's `planCacheMode`, and may use a replica that has this tenant's
    * last change.
    */
-  read<R>(statement: Statement, options?: ReadOptions): Promise<R[]>;
+  read<R>(statement: Statement, options?: ReadOptions<R>): Promise<R[]>;
   /** Runs `work` in a transaction; in a transaction, as part of that one. Plans are kept as by `query`. */
   transaction<T>(work: (db: TenantDb) => Promise<T>): Promise<T>;
   /**
@@ -151,7 +154,7 @@ const createPreambles = (
   };
 };
 
-const preambleOfRead = (preambles: Preambles, options: ReadOptions = {}): Preamble | undefined => {
+const preambleOfRead = (preambles: Preambles, options: ReadOptions): Preamble | undefined => {
   if (options.planOnce) return preambles.planOnce;
   return options.byIndex ? preambles.byIndex : preambles.read;
 };
@@ -181,6 +184,14 @@ interface Source {
   readonly timeLimit: number;
 }
 
+/** How a statement is sent. */
+interface Sending {
+  readonly preamble: Preamble | undefined;
+  /** The parameters of the preamble. Default: the tenant. */
+  readonly parameters?: readonly string[];
+  readonly format?: RowFormat<unknown> | undefined;
+}
+
 /** A class, because an instance is created for every request. */
 class PooledTenantDb implements TenantDb {
   readonly tenantId: string;
@@ -199,23 +210,25 @@ class PooledTenantDb implements TenantDb {
     const { pool, replica } = this.#source;
     const { query, planOnce } = this.#source.preambles;
     const { rows, command } = options?.planOnce
-      ? await this.#send(pool, statement, planOnce)
-      : await this.#send(pool, statement, query, this.#parametersOfChange());
+      ? await this.#send(pool, statement, { preamble: planOnce })
+      : await this.#send(pool, statement, {
+          preamble: query,
+          parameters: this.#parametersOfChange(),
+        });
     if (replica && mayWrite(statement.text, command)) await replica.recordWrite(this.tenantId);
     return rows as R[];
   }
 
-  async read<R>(statement: Statement, options?: ReadOptions): Promise<R[]> {
-    const { pool, replica, preambles } = this.#source;
-    const preamble = preambleOfRead(preambles, options);
+  async read<R>(statement: Statement, options: ReadOptions<R> = {}): Promise<R[]> {
+    const { pool, replica } = this.#source;
     if (replica && (await replica.isCurrentFor(this.tenantId))) {
       try {
-        return (await this.#send(replica.pool, statement, preamble)).rows as R[];
+        return await this.#readFrom(replica.pool, statement, options);
       } catch (error) {
         if (!replica.shouldUsePrimary(error)) throw error;
       }
     }
-    return (await this.#send(pool, statement, preamble)).rows as R[];
+    return this.#readFrom(pool, statement, options);
   }
 
   transaction<T>(work: (db: TenantDb) => Promise<T>): Promise<T> {
@@ -239,14 +252,21 @@ class PooledTenantDb implements TenantDb {
     return this.#run(pool, SNAPSHOT, work);
   }
 
+  async #readFrom<R>(pool: pg.Pool, statement: Statement, options: ReadOptions<R>): Promise<R[]> {
+    const { format } = options;
+    const preamble = preambleOfRead(this.#source.preambles, options);
+    return rowsIn(await this.#send(pool, statement, { preamble, format }), format);
+  }
+
   #send(
     pool: pg.Pool,
     statement: Statement,
-    preamble: Preamble | undefined,
-    parameters = this.#parameters,
+    { preamble, parameters = this.#parameters, format }: Sending,
   ): Promise<pg.QueryResult> {
     return pool.query(
-      preamble ? new TenantQuery(statement, preamble, parameters) : toQuery(statement),
+      preamble
+        ? new TenantQuery(statement, preamble, parameters, format)
+        : toQuery(statement, format),
     );
   }
 
@@ -344,10 +364,10 @@ export const tenantsInTransaction = (
   return {
     forTenant(tenantId) {
       checkTenant(tenantId);
-      return within({ tenantId, readSchema }, (statement) =>
+      return within({ tenantId, readSchema }, (statement, format) =>
         inTurn(async () => {
           await enter(tenantId);
-          return (await client.query(toQuery(statement))).rows;
+          return rowsIn(await client.query(toQuery(statement, format)), format);
         }),
       );
     },

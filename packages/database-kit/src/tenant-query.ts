@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { formatSettings, type RowFormat } from './row-format.ts';
 import { type Statement, statementName } from './statements.ts';
 
 /** The members of pg's connection that send a query. */
@@ -49,8 +50,14 @@ export class TenantQuery extends Query {
   readonly #ownText: string;
   #hasEntered = false;
 
-  constructor({ text, values }: Statement, preamble: Preamble, parameters: readonly string[]) {
-    const config = { name: statementName(text), text, values, queryMode: 'extended' };
+  constructor(
+    { text, values }: Statement,
+    preamble: Preamble,
+    parameters: readonly string[],
+    format?: RowFormat<unknown>,
+  ) {
+    const name = statementName(text);
+    const config = { ...formatSettings(format), name, text, values, queryMode: 'extended' };
     super(config as pg.QueryConfig);
     this.#preamble = preamble;
     this.#parameters = parameters;

@@ -1,9 +1,10 @@
 import type pg from 'pg';
 import { PRIMARY_POSITION } from './replica.ts';
+import { type RowFormat, rowsIn } from './row-format.ts';
 import { type Statement, toQuery } from './statements.ts';
 
 /** Runs a statement and returns its rows. */
-export type RunStatement = <R>(statement: Statement) => Promise<R[]>;
+export type RunStatement = <R>(statement: Statement, format?: RowFormat<R>) => Promise<R[]>;
 
 export interface TransactionOptions {
   /** The SQL that begins the transaction; several statements need one round trip. */
@@ -41,7 +42,7 @@ export async function runTransaction<T>(
   const limit = new TimeLimit(timeLimit);
   try {
     await client.query(begin);
-    const result = await Promise.race([work((statement) => statements.run(statement)), limit.over]);
+    const result = await Promise.race([work((...given) => statements.run(...given)), limit.over]);
     await statements.commit(onCommit);
     return result;
   } catch (error) {
@@ -88,12 +89,12 @@ class Statements {
     this.#client = client;
   }
 
-  async run<R>(statement: Statement): Promise<R[]> {
-    const { rows } = await this.#inTurn(toQuery(statement)).catch((error) => {
+  async run<R>(statement: Statement, format?: RowFormat<R>): Promise<R[]> {
+    const result = await this.#inTurn(toQuery(statement, format)).catch((error) => {
       this.#failure = error;
       throw error;
     });
-    return rows as R[];
+    return rowsIn(result, format);
   }
 
   async commit(onCommit?: TransactionOptions['onCommit']): Promise<void> {

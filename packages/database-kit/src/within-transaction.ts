@@ -9,8 +9,8 @@ export const within = (
   const db: TenantDb = {
     tenantId: about.tenantId,
     readSchema: about.readSchema,
-    query: run,
-    read: run,
+    query: (statement) => run(statement),
+    read: (statement, options) => run(statement, options?.format),
     transaction: (work) => work(db),
     snapshot: (work) => work(db),
   };

@@ -16,6 +16,7 @@ import {
   REPLAYED,
   type RepeatableResponse,
 } from './idempotency.ts';
+import { JsonText } from './json-text.ts';
 import { readInput } from './request-input.ts';
 import type { HandlerInput, Reply, Responses, RouteEntry, StreamedBody } from './route.ts';
 import { send } from './send.ts';
@@ -41,6 +42,7 @@ const senderOf = (declared: object, streams: SendBody): SendBody | undefined => 
 const sendJson = (res: Response, { status, body, headers }: RepeatableResponse): void => {
   res.status(status).set(headers);
   if (body === undefined) res.end();
+  else if (body instanceof JsonText) res.type('json').send(body.text);
   else res.json(body);
 };
 

@@ -85,6 +85,7 @@ export {
   type RepeatableResponse,
 } from './idempotency.ts';
 export { InFlight } from './in-flight.ts';
+export { JsonText } from './json-text.ts';
 export { createLimits, type LimitClass, type Limits, type LimitsOptions } from './limits.ts';
 export { createLogger, type Logger, requestLog } from './logs.ts';
 export { createMetrics, type Metrics } from './metrics.ts';

@@ -5,6 +5,7 @@ import type { FileBody, ReceivedFile } from './files/file-body.ts';
 import type { FileResponse, ServedFile } from './files/file-response.ts';
 import type { RequestHeader, ResponseHeader } from './headers.ts';
 import type { HttpError } from './http-error.ts';
+import type { JsonText } from './json-text.ts';
 
 /** Without a route for HEAD, the route for GET answers it; without one for OPTIONS, the response is `Allow`. */
 export type Method = 'get' | 'head' | 'options' | 'post' | 'put' | 'patch' | 'delete';
@@ -76,7 +77,7 @@ type ReplyBody<F> = F extends Streamed
     ? ServedFile
     : F extends EventStream<infer E>
       ? EventSource<EventOf<E>>
-      : Out<F>;
+      : Out<F> | JsonText<Out<F>>;
 
 /** Sends one of the declared responses. */
 export type ReplyFunction<R extends Responses> = <S extends keyof R & number>(

@@ -1,4 +1,4 @@
-import type { QueryOptions, TenantDb } from '../database.ts';
+import type { QueryOptions, RowFormat, TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 const { sql } = Prisma;
@@ -20,7 +20,7 @@ export interface ListRequest {
 }
 
 /** The parts of a statement that reads one page of a list. */
-export interface Listing {
+export interface Listing<R = unknown> {
   readonly table: Prisma.Sql;
   /** The columns to select. */
   readonly columns: Prisma.Sql;
@@ -33,6 +33,8 @@ export interface Listing {
   readonly perPage: number;
   /** Whether to count all matches, including those beyond 10,000. */
   readonly exactTotal: boolean;
+  /** How rows are read. Default: as objects with the columns. */
+  readonly format?: RowFormat<ListedRow<R>> | undefined;
 }
 
 /** One page of a list. */
@@ -49,11 +51,14 @@ export interface Page<R> {
 }
 
 /** The name of the total among a row's columns. No column of a record has a name that must be quoted. */
-const TOTAL = '#total';
+export const TOTAL = '#total';
 export const totalColumn = Prisma.raw(`"${TOTAL}"`);
 
 /** A row with the total of the list. */
 export type Counted<R> = R & { readonly [TOTAL]: number };
+
+/** The same; without an id if the page has no rows. */
+export type ListedRow<R> = Counted<R> & { readonly id: string | null };
 
 /** The total of the list that the rows are part of; 0 without rows. */
 export const totalOf = ([row]: readonly Counted<unknown>[]): number => row?.[TOTAL] ?? 0;

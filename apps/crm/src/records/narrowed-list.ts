@@ -2,8 +2,8 @@ import { pageWithin } from '@tessera/http-kit';
 import type { QueryOptions, TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import {
-  type Counted,
   exactly,
+  type ListedRow,
   type Listing,
   type ListRequest,
   offsetOf,
@@ -28,7 +28,7 @@ const WALKED = 5000;
 const WALKED_EACH = 10;
 
 /** A list of the rows that match a condition. */
-interface Narrowed extends Listing {
+interface Narrowed<R = unknown> extends Listing<R> {
   readonly narrowing: Prisma.Sql;
   /** See `ListRequest`. */
   readonly count?: ListRequest['total'];
@@ -75,14 +75,14 @@ const countOf = ({ table, live, narrowing, count }: Narrowed): Prisma.Sql => {
 /** The rows with the ids that a subquery returns. */
 const rowsOf = <R>(
   db: TenantDb,
-  listing: Narrowed,
+  listing: Narrowed<R>,
   ids: Prisma.Sql,
   options: QueryOptions = {},
 ): Promise<R[]> => {
-  const { table, columns, tenant } = listing;
+  const { table, columns, tenant, format } = listing;
   return db.read<R>(
     sql`SELECT ${columns} FROM ${table} WHERE ${tenant} AND id = ANY(ARRAY(${ids})) ${ordered(listing)}`,
-    { byIndex: true, ...options },
+    { byIndex: true, ...options, format },
   );
 };
 
@@ -100,25 +100,25 @@ interface Parts {
 
 const readFound = async <R>(
   db: TenantDb,
-  listing: Narrowed,
+  listing: Narrowed<R>,
   { hits, count, ids }: Parts,
 ): Promise<Found<R>> => {
-  const { table, columns, tenant } = listing;
+  const { table, columns, tenant, format } = listing;
   // Without MATERIALIZED, the planner would read the list in its order and expect to find 25 hits soon, which takes
   // seconds if hits are rare. PostgreSQL does not run what is not needed.
-  const rows = await db.read<Counted<R> & { id: string | null }>(
+  const rows = await db.read<ListedRow<R>>(
     sql`
     WITH hits AS MATERIALIZED (${hits}),
     counted AS MATERIALIZED (SELECT ${count} AS ${totalColumn})
     SELECT ${totalColumn}, ${columns} FROM counted
     LEFT JOIN ${table} ON ${tenant} AND id = ANY(${ids}) ${ordered(listing)}`,
-    { byIndex: true },
+    { byIndex: true, format },
   );
   return { total: totalOf(rows), rows: rows.filter(({ id }) => id !== null) };
 };
 
 /** The number of hits up to `COUNTED`, and the page if there are so few. */
-const fewHits = <R>(db: TenantDb, listing: Narrowed): Promise<Found<R>> => {
+const fewHits = <R>(db: TenantDb, listing: Narrowed<R>): Promise<Found<R>> => {
   const limit = listing.count === 'by index' ? empty : sql`LIMIT ${COUNTED + 1}`;
   return readFound<R>(db, listing, {
     hits: sql`${hitsOf(listing)} ${limit}`,
@@ -133,7 +133,11 @@ const fewHits = <R>(db: TenantDb, listing: Narrowed): Promise<Found<R>> => {
  * one more, as far as the first rows of the list have them. Few hits are read by a statement of their own, because
  * planning both ways would take longer than finding them.
  */
-const firstHits = async <R>(db: TenantDb, listing: Narrowed, window: Window): Promise<Found<R>> => {
+const firstHits = async <R>(
+  db: TenantDb,
+  listing: Narrowed<R>,
+  window: Window,
+): Promise<Found<R>> => {
   const { count } = listing;
   const isKept = count !== undefined && count !== 'by index';
   const kept = isKept ? await readTotal(db, count, { planOnce: true }) : 0;
@@ -151,7 +155,7 @@ const firstHits = async <R>(db: TenantDb, listing: Narrowed, window: Window): Pr
  * A page so far from the start that reading the list in order would cost more than finding all hits at once.
  * Beyond the end, it returns the last page and the exact total.
  */
-const deepPage = async <R>(db: TenantDb, listing: Narrowed): Promise<Page<R>> => {
+const deepPage = async <R>(db: TenantDb, listing: Narrowed<R>): Promise<Page<R>> => {
   const { total, rows } = await readFound<R>(db, listing, {
     hits: hitsOf(listing),
     count: sql`(SELECT count(*)::int FROM hits)`,
@@ -163,13 +167,13 @@ const deepPage = async <R>(db: TenantDb, listing: Narrowed): Promise<Page<R>> =>
 };
 
 /** A part of many hits, all of which are found and sorted. */
-const sortedHits = <R>(db: TenantDb, listing: Narrowed, window: Window): Promise<R[]> => {
+const sortedHits = <R>(db: TenantDb, listing: Narrowed<R>, window: Window): Promise<R[]> => {
   const hits = sql`SELECT id FROM hits ${partOf(listing, window)}`;
   return rowsOf<R>(db, listing, sql`WITH hits AS MATERIALIZED (${hitsOf(listing)}) ${hits}`);
 };
 
 /** A page with an exact total, regardless of the number of hits. */
-const pageOfAll = <R>(db: TenantDb, listing: Narrowed): Promise<Page<R>> =>
+const pageOfAll = <R>(db: TenantDb, listing: Narrowed<R>): Promise<Page<R>> =>
   db.snapshot(async (snapshot) => {
     const { table, live, narrowing, perPage } = listing;
     const count = sql`(SELECT count(*)::int FROM ${table} WHERE ${live} AND ${narrowing})`;
@@ -187,7 +191,7 @@ const pageOfAll = <R>(db: TenantDb, listing: Narrowed): Promise<Page<R>> =>
   });
 
 /** One page of a list with a search or filters. */
-export const readNarrowedList = async <R>(db: TenantDb, listing: Narrowed): Promise<Page<R>> => {
+export const readNarrowedList = async <R>(db: TenantDb, listing: Narrowed<R>): Promise<Page<R>> => {
   const { page, perPage } = listing;
   const offset = offsetOf(page, perPage);
   if (offset > COUNTED) return deepPage<R>(db, listing);

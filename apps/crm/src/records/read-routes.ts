@@ -2,6 +2,7 @@ import { type Field, type Shape, shape } from '@tessera/fields';
 import { type ExportFormat, empty, exportFormat, exportHeaders } from '@tessera/http-kit';
 import { type Caller, listExport, page, record } from '../http.ts';
 import { RecordChange } from './history.ts';
+import { pageBody } from './json-items.ts';
 import type { Kind, KindTypes, TenantCaller } from './kind.ts';
 import { type ExportQuery, exportFields, listQuery, pageFields } from './list-query.ts';
 import { paging } from './paging.ts';
@@ -45,8 +46,8 @@ export const readRoutes = <T extends KindTypes>(
         query: listQuery(kind),
         responses: { 200: page(kind.item as Field<T['item']>) },
         handler: async ({ caller, params, query, req, reply }) => {
-          const { rows, ...position } = await scoped(params).list(caller, query);
-          return reply(200, { data: rows, ...paging(req.originalUrl, position) });
+          const { rows, ...position } = await scoped(params).list(caller, query, 'json');
+          return reply(200, pageBody(rows, paging(req.originalUrl, position)));
         },
       }),
 

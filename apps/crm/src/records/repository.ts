@@ -1,9 +1,9 @@
-import type { TenantDb } from '../database.ts';
+import type { RowFormat, TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { refuseRemoval, refuseViolation } from './constraints.ts';
 import type { ExportOrder, Position } from './export-order.ts';
 import type { Kind, KindTypes, Scope } from './kind.ts';
-import type { Listing, ListRequest, Page } from './listing.ts';
+import type { ListedRow, Listing, ListRequest, Page } from './listing.ts';
 import { createManyRows, type ManyRows } from './many-rows.ts';
 import { readNarrowedList } from './narrowed-list.ts';
 import { type Cause, createDifferences, lastValuesOf, recordChanges } from './record-changes.ts';
@@ -39,8 +39,13 @@ export interface BatchRequest extends Pick<ListRequest, 'conditions' | 'search'>
 export interface RecordRepository<T extends KindTypes> extends ManyRows<T> {
   /** The kind's columns, and whether each is `jsonb`; see `columnsOf`. */
   readonly columns: ReadonlyMap<string, boolean>;
-  /** One page of rows, without the columns that `omittedFromLists` names. */
-  list(db: TenantDb, scope: Scope<T['row']>, request: ListRequest): Promise<Page<T['row']>>;
+  /** One page of rows, without the columns that `omittedFromLists` names; by default objects with the others. */
+  list<R = T['row']>(
+    db: TenantDb,
+    scope: Scope<T['row']>,
+    request: ListRequest,
+    format?: RowFormat<ListedRow<R>>,
+  ): Promise<Page<R>>;
   /** Rows in the order of an export. */
   batch(db: TenantDb, scope: Scope<T['row']>, request: BatchRequest): Promise<T['row'][]>;
   /** The row, even if it is deleted; `lock` prevents other changes until the transaction ends. */
@@ -190,7 +195,12 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
     ...createManyRows(kind),
     columns,
 
-    async list(db, scope, { conditions, search, sort, total, ...request }) {
+    async list<R>(
+      db: TenantDb,
+      scope: Scope<Row>,
+      { conditions, search, sort, total, ...request }: ListRequest,
+      format?: RowFormat<ListedRow<R>>,
+    ) {
       const base = [...withinList(db, scope), ...listedOnly];
       const narrowing = [...conditions, ...(await searched(db, [...base, ...conditions], search))];
       const listing = {
@@ -200,11 +210,12 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
         tenant: sql`tenant_id = ${db.tenantId}::uuid`,
         live: join(base, ' AND '),
         sort: { column: raw(sort.column), descending: sort.descending },
+        format,
       };
       if (narrowing.length > 0) {
         const { columns: own, condition, listCondition } = scope;
         const isWhole = search === '' && !own && !condition && !listCondition;
-        return readNarrowedList<Row>(db, {
+        return readNarrowedList<R>(db, {
           ...listing,
           narrowing: join(narrowing, ' AND '),
           count: isWhole ? total : undefined,
@@ -213,8 +224,8 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
       const whole = liveTotal(db, scope) ?? countOf(listing, scope);
       // Few rows may meet a condition, so that reading the list in its order would take long.
       return whole
-        ? readWholeList<Row>(db, { ...listing, liveTotal: whole })
-        : readNarrowedList<Row>(db, {
+        ? readWholeList<R>(db, { ...listing, liveTotal: whole })
+        : readNarrowedList<R>(db, {
             ...listing,
             narrowing: sql`TRUE`,
             exactTotal: request.exactTotal || kind.listsDeleted !== 'only',

@@ -91,17 +91,33 @@ export const acceptValues = (
 };
 
 /** The name of the declared keys among a row's columns. No column of a record has a name that must be quoted. */
-const KEYS = '#keys';
+export const KEYS = '#keys';
 
 /** The column of `declaredKeys` in a statement that reads records, which then needs no second one. */
 export const keysColumn = ({ declaredKeys }: TenantFields, tenantId: string): Prisma.Sql =>
   sql`${declaredKeys(tenantId)} AS ${raw(`"${KEYS}"`)}`;
 
+const readKeys = (keys: string | null): readonly string[] => keys?.split(',') ?? [];
+
 /** The declared keys that rows were read with; undefined if the statement did not read them. */
 export const keysIn = ([row]: readonly object[]): readonly string[] | undefined => {
   const { [KEYS]: keys } = (row ?? {}) as { readonly [KEYS]?: string | null };
-  return keys === null ? [] : keys?.split(',');
+  return keys === undefined ? undefined : readKeys(keys);
 };
+
+/** The values of declared fields, in the order of the declarations. */
+const declaredValues = (values: Values, keys: readonly string[]): Values =>
+  Object.fromEntries(
+    keys.filter((key) => Object.hasOwn(values, key)).map((key) => [key, values[key]]),
+  );
+
+/** The JSON text of the values of declared fields, from that of all values and that of the declared keys in one text. */
+export const declaredJson = (values: string, keys: string | null): string =>
+  values === '{}'
+    ? values
+    : JSON.stringify(
+        declaredValues(JSON.parse(values), readKeys(keys === null ? null : JSON.parse(keys))),
+      );
 
 /** The same records with the values of declared fields only: those of deleted ones may not be removed yet. */
 export const withDeclaredValues = async <A extends object>(
@@ -113,11 +129,7 @@ export const withDeclaredValues = async <A extends object>(
   const valuesOf = (answer: A): Values => (answer as Record<string, Values>)[column] ?? {};
   if (answers.every((answer) => Object.keys(valuesOf(answer)).length === 0)) return answers;
   const keys = declaredKeys ?? (await declared(db)).map(({ key }) => key);
-  return answers.map((answer) => {
-    const values = valuesOf(answer);
-    const shown = keys.filter((key) => Object.hasOwn(values, key));
-    return { ...answer, [column]: Object.fromEntries(shown.map((key) => [key, values[key]])) };
-  });
+  return answers.map((answer) => ({ ...answer, [column]: declaredValues(valuesOf(answer), keys) }));
 };
 
 /**

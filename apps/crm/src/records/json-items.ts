@@ -1,0 +1,71 @@
+import { jsonTypes } from '@tessera/database-kit';
+import { JsonText } from '@tessera/http-kit';
+import type { RowFormat } from '../database.ts';
+import type { Kind, KindTypes } from './kind.ts';
+import { type ListedRow, type Page, TOTAL } from './listing.ts';
+import { declaredJson, KEYS } from './tenant-fields.ts';
+
+/** A row of a list with its record as JSON text. */
+export interface JsonRow<Item> {
+  readonly item: JsonText<Item>;
+}
+
+/** The JSON text of each column's value; null without one. */
+type Texts = readonly (string | null)[];
+
+/**
+ * How lists read records directly as JSON text, without creating them, which takes a third of the CPU time of a page. Undefined
+ * if more than columns is needed for a record.
+ */
+export const jsonItems = <T extends KindTypes>({
+  item,
+  computed,
+  jsonFields,
+  searchedColumns,
+  tenantFields,
+}: Kind<T>): RowFormat<ListedRow<JsonRow<T['item']>>> | undefined => {
+  const names = Object.keys(item.fields);
+  const isOfColumns =
+    !searchedColumns &&
+    Object.keys(jsonFields).length === 0 &&
+    !names.some((name) => Object.hasOwn(computed, name));
+  if (!isOfColumns) return undefined;
+
+  return {
+    types: jsonTypes,
+    rowOf(columns) {
+      const indexOf = (name: string): number => columns.indexOf(name);
+      const [id, total, keys] = [indexOf('id'), indexOf(TOTAL), indexOf(KEYS)];
+      const members = names.map((name, position) => ({
+        label: `${position === 0 ? '{' : ','}${JSON.stringify(name)}:`,
+        index: indexOf(name),
+        isDeclared: name === tenantFields?.column,
+      }));
+      const jsonOf = (texts: Texts): string => {
+        let json = '';
+        for (const { label, index, isDeclared } of members) {
+          const text = texts[index] ?? 'null';
+          json += label + (isDeclared ? declaredJson(text, texts[keys] ?? null) : text);
+        }
+        return `${json}}`;
+      };
+      return (values) => {
+        const texts = values as Texts;
+        const counted = { [TOTAL]: Number(texts[total] ?? 0) };
+        const own = texts[id] ?? null;
+        return { ...counted, id: own, item: new JsonText(own === null ? 'null' : jsonOf(texts)) };
+      };
+    },
+  };
+};
+
+/** The body of a response with one page of records, each as an object or as JSON text. */
+export const pageBody = <Item, Position extends object>(
+  rows: Page<Item | JsonText<Item>>['rows'],
+  position: Position,
+): ({ data: Item[] } & Position) | JsonText<{ data: Item[] } & Position> => {
+  const [first] = rows;
+  if (!(first instanceof JsonText)) return { data: rows as Item[], ...position };
+  const data = (rows as JsonText<Item>[]).map(({ text }) => text).join();
+  return new JsonText(`{"data":[${data}],${JSON.stringify(position).slice(1)}`);
+};
