@@ -1,11 +1,8 @@
 import pg from 'pg';
 
-/** A time with a four-digit year as PostgreSQL writes it in UTC, to the millisecond. */
-const PATTERN = 'YYYY-MM-DD HH:MM:SS.mmm+00';
-
-/** Compares positions that tell all formats of PostgreSQL apart, because a regular expression takes several times as long. */
-const isInUtc = (text: string): boolean =>
-  text.length === PATTERN.length && text[10] === ' ' && text[19] === '.' && text.endsWith('+00');
+/** The length of a time to the second and to the millisecond as PostgreSQL writes it in UTC; the year has four digits. */
+const SECONDS = 'YYYY-MM-DD HH:MM:SS+00'.length;
+const MILLISECONDS = 'YYYY-MM-DD HH:MM:SS.mmm+00'.length;
 
 /**
  * An immutable time that keeps its ISO 8601 text. Most times are read only to be sent as JSON, and formatting is the
@@ -26,9 +23,20 @@ class StoredTime extends Date {
 
 const parseOther = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ);
 
-/** A time that PostgreSQL wrote in ISO 8601; undefined unless it is in UTC and to the millisecond. */
-export const isoTextOf = (text: string): string | undefined =>
-  isInUtc(text) ? `${text.slice(0, 10)}T${text.slice(11, 23)}Z` : undefined;
+/**
+ * The ISO 8601 text, to the millisecond, of a time as PostgreSQL writes it: `2026-03-01 00:30:00.12+00`. Undefined if the time
+ * is not in UTC, is more precise, or has no year of four digits. Positions are compared, because a regular expression
+ * takes several times as long.
+ */
+export const isoTextOf = (text: string): string | undefined => {
+  const { length } = text;
+  if (length < SECONDS || length > MILLISECONDS) return undefined;
+  if (text[10] !== ' ' || !text.endsWith('+00')) return undefined;
+  const date = text.slice(0, 10);
+  if (length === MILLISECONDS) return `${date}T${text.slice(11, 23)}Z`;
+  const time = text.slice(11, -3);
+  return `${date}T${length === SECONDS ? `${time}.000` : time.padEnd(12, '0')}Z`;
+};
 
 /** Parses a `timestamptz`; "infinity" is the number `Infinity`, as in `pg`. */
 export const parseTime = (text: string): unknown => {

@@ -51,9 +51,12 @@ export const jsonItems = <T extends KindTypes>({
       };
       return (values) => {
         const texts = values as Texts;
-        const counted = { [TOTAL]: Number(texts[total] ?? 0) };
         const own = texts[id] ?? null;
-        return { ...counted, id: own, item: new JsonText(own === null ? 'null' : jsonOf(texts)) };
+        return {
+          [TOTAL]: Number(texts[total] ?? 0),
+          id: own,
+          item: new JsonText(own === null ? 'null' : jsonOf(texts)),
+        };
       };
     },
   };
@@ -64,8 +67,9 @@ export const pageBody = <Item, Position extends object>(
   rows: Page<Item | JsonText<Item>>['rows'],
   position: Position,
 ): ({ data: Item[] } & Position) | JsonText<{ data: Item[] } & Position> => {
-  const [first] = rows;
+  const [first, ...others] = rows;
   if (!(first instanceof JsonText)) return { data: rows as Item[], ...position };
-  const data = (rows as JsonText<Item>[]).map(({ text }) => text).join();
+  let data = first.text;
+  for (const { text } of others as JsonText<Item>[]) data += `,${text}`;
   return new JsonText(`{"data":[${data}],${JSON.stringify(position).slice(1)}`);
 };
