@@ -1,3 +1,4 @@
+import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../database.ts';
 import type { OneTimeToken } from '../generated/prisma/client.ts';
 import { digest, newSecret } from '../security/secrets.ts';
@@ -33,7 +34,13 @@ export const issueOneTimeToken = async (
   const token = newSecret();
   const expiresAt = new Date(Date.now() + lifetime * 1000);
   await tx.oneTimeToken.create({
-    data: { ...grant, ...(createdAt && { createdAt }), tokenHash: digest(token), expiresAt },
+    data: {
+      ...grant,
+      ...(createdAt && { createdAt }),
+      id: uuidv7(),
+      tokenHash: digest(token),
+      expiresAt,
+    },
   });
   return token;
 };

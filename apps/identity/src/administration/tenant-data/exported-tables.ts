@@ -132,6 +132,7 @@ export const exportedTables: Readonly<Record<string, ExportedTable>> = {
   one_time_tokens: {
     where: "row.tenant_id = $1 AND row.purpose = 'invitation'",
     columns: [
+      'id',
       'purpose',
       'user_id',
       'email',
