@@ -79,3 +79,16 @@ export const voidOneTimeTokens = async (
     data: { usedAt: new Date() },
   });
 };
+
+/**
+ * Makes the links of invitations to this address stop working, although the invitations remain: the managers of the
+ * tenants must not see that an account has left the address (decision I20).
+ */
+export const breakInvitations = async (
+  tx: Pick<Transaction, '$executeRaw'>,
+  email: string,
+): Promise<void> => {
+  await tx.$executeRaw`
+    UPDATE identity.one_time_tokens SET token_hash = sha256(uuid_send(gen_random_uuid()) || token_hash)
+    WHERE email = ${email} AND purpose = 'invitation' AND used_at IS NULL`;
+};

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../database.ts';
 import type { User } from '../../generated/prisma/client.ts';
 import type { NewEvent } from '../../outbox/outbox.ts';
-import { voidOneTimeTokens } from '../../tokens/one-time.ts';
+import { breakInvitations, voidOneTimeTokens } from '../../tokens/one-time.ts';
 import { endOtherClaims } from '../registration/claims.ts';
 
 /**
@@ -22,7 +22,7 @@ export const setAddress = async (
   await voidOneTimeTokens(tx, 'password_reset', { userId });
   await voidOneTimeTokens(tx, 'email_verification', { userId });
   await voidOneTimeTokens(tx, 'email_change', { userId });
-  if (from !== null && from !== to) await voidOneTimeTokens(tx, 'invitation', { email: from });
+  if (from !== null && from !== to) await breakInvitations(tx, from);
   const ended = await endOtherClaims(tx, { id: userId, email: to });
   return [{ type: 'identity.user.updated', data: { user_id: userId } }, ...ended];
 };

@@ -63,7 +63,8 @@ export class InvitationsRepository {
 
   /**
    * Creates an invitation and its mail, and voids earlier invitations of the address. No effect if the address
-   * belongs to a member or the role no longer exists.
+   * belongs to a member or the role no longer exists. A deactivated account gets no mail; its invitation is there
+   * because the list of invitations must not reveal which addresses have accounts.
    */
   async invite(invitation: NewInvitation): Promise<void> {
     await this.#database.$transaction((tx) => this.#invite(tx, invitation));
@@ -74,7 +75,6 @@ export class InvitationsRepository {
     await lockAddress(tx, email);
     const user = await findPerson(tx, email);
     const isConfirmed = user !== null && user.emailVerifiedAt !== null;
-    if (user?.isActive === false) return;
     if (user && isConfirmed && (await this.#isMember(tx, tenantId, user.id))) return;
     const roles = await tx.$queryRaw<unknown[]>`
       SELECT 1 FROM identity.roles WHERE id = ${roleId}::uuid FOR KEY SHARE`;
@@ -92,6 +92,7 @@ export class InvitationsRepository {
       firstName: firstName ?? null,
       lastName: lastName ?? null,
     });
+    if (user?.isActive === false) return;
     const known = isConfirmed ? user.locale : invitation.locale;
     const locale = known ?? (await this.#languageOf(tx, tenantId));
     await this.#mail.enqueue(tx, {
