@@ -40,6 +40,7 @@ import { profileRoutes } from './features/profile/profile.routes.ts';
 import { reauthenticationRoutes } from './features/reauthentication/reauthentication.routes.ts';
 import { confirmationRoutes } from './features/registration/confirmation.routes.ts';
 import { invitationRoutes } from './features/registration/invitations.routes.ts';
+import { pendingInvitationRoutes } from './features/registration/pending-invitations.routes.ts';
 import { registrationRoutes } from './features/registration/registration.routes.ts';
 import { roleRoutes } from './features/roles/roles.routes.ts';
 import { serviceAccountRoutes } from './features/service-accounts/service-accounts.routes.ts';
@@ -174,6 +175,7 @@ const routesOf = (context: Context, limits: Limits): RouteGroups => ({
       invitations: context.invitations,
       authenticate: (req) => context.authentication.caller(req),
     }),
+    ...pendingInvitationRoutes(context.pendingInvitations),
   },
   Roles: roleRoutes(context.roles),
   Users: {

@@ -20,6 +20,15 @@ let identity: TestIdentity;
 const automation = new DeploymentAutomationStandIn();
 const crm = new CrmStandIn();
 
+const invitationTo = async ({ id: tenantId }: Tenant): Promise<{ id: string }> => {
+  const { oneTimeToken } = identity.context.database;
+  const email = `${randomUUID()}@example.test`;
+  const roleId = await identity.people.builtInRole('viewer');
+  const expiresAt = new Date(Date.now() + 86_400_000);
+  const invitation = { purpose: 'invitation', email, tenantId, roleId, expiresAt };
+  return oneTimeToken.create({ data: { ...invitation, tokenHash: digest(email) } });
+};
+
 conformance(
   document,
   async () => {
@@ -50,9 +59,11 @@ conformance(
         const tenant = tenants[side];
         const { id: userId } = await identity.people.user({ tenant, data: { isServiceAccount } });
         const key = await issue(identity, { userId, tenantId: tenant.id, use: 'api_key' });
-        const { id } = await identity.context.database.device.create({
-          data: { ...unknownDevice, userId, secretHash: digest(userId) },
-        });
+        const { id } = path.includes('/invitations/')
+          ? await invitationTo(tenant)
+          : await identity.context.database.device.create({
+              data: { ...unknownDevice, userId, secretHash: digest(userId) },
+            });
         const keyId = claimsOf(key).jti ?? '';
         // An app without the caller's consent.
         const clientId = `app-of-${side}`;

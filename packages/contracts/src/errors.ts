@@ -52,7 +52,7 @@ export const errorCodes = {
   member_holds_more:
     'The member has permissions that the caller lacks, so the caller may not change them.',
   role_holds_more:
-    'The role, or a member with it, has permissions that the caller lacks, so the caller may not change it.',
+    'The role, or a member with it, has permissions that the caller lacks, so the caller may not change it or withdraw an invitation to it.',
   role_built_in: 'The role is the same in every tenant and cannot be changed.',
   role_in_use: 'Members have the role. Assign them another one first.',
   user_required: 'Only a user can do this; the caller is a client application.',

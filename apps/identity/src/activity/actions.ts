@@ -79,6 +79,7 @@ export const actions = {
   tenant_left: disputable('organization'),
   invitation_accepted: disputable('organization'),
   member_invited: disputable('organization'),
+  invitation_withdrawn: disputable('organization'),
   member_added: disputable('organization'),
   member_updated: disputable('organization'),
   member_removed: disputable('organization'),

@@ -12,6 +12,8 @@ import { ConfirmationRepository } from './confirmation.repository.ts';
 import { ConfirmationService } from './confirmation.service.ts';
 import { InvitationsRepository } from './invitations.repository.ts';
 import { InvitationsService } from './invitations.service.ts';
+import { PendingInvitationsRepository } from './pending-invitations.repository.ts';
+import { PendingInvitationsService } from './pending-invitations.service.ts';
 import { RegistrationRepository } from './registration.repository.ts';
 import { RegistrationService } from './registration.service.ts';
 
@@ -60,5 +62,9 @@ export const createRegistration = (options: RegistrationOptions) => {
       background,
       perTenant: limits.invitations,
     }),
+    pendingInvitations: new PendingInvitationsService(
+      new PendingInvitationsRepository(database),
+      members,
+    ),
   };
 };

@@ -57,6 +57,7 @@ export const actions: ActionTexts = {
   tenant_left: 'Eine Organisation verlassen',
   invitation_accepted: 'Einer Organisation beigetreten',
   member_invited: 'Jemanden in eine Organisation eingeladen',
+  invitation_withdrawn: 'Eine Einladung in eine Organisation zurückgezogen',
   member_added: 'Ein Mitglied zu einer Organisation hinzugefügt',
   member_updated: 'Rolle oder Berechtigungen eines Mitglieds geändert',
   member_removed: 'Ein Mitglied aus einer Organisation entfernt',

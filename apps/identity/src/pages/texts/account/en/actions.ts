@@ -60,6 +60,7 @@ export const actions: ActionTexts = {
   tenant_left: 'Left an organization',
   invitation_accepted: 'Joined an organization',
   member_invited: 'Invited someone to an organization',
+  invitation_withdrawn: 'Withdrew an invitation to an organization',
   member_added: 'Added a member to an organization',
   member_updated: 'Changed the role or permissions of a member',
   member_removed: 'Removed a member from an organization',

@@ -57,6 +57,7 @@ export const actions: ActionTexts = {
   tenant_left: 'Kilépés egy szervezetből',
   invitation_accepted: 'Csatlakozás egy szervezethez',
   member_invited: 'Meghívás küldése egy szervezetbe',
+  invitation_withdrawn: 'Szervezetbe szóló meghívó visszavonása',
   member_added: 'Tag felvétele egy szervezetbe',
   member_updated: 'Egy tag szerepkörének vagy jogosultságainak módosítása',
   member_removed: 'Tag eltávolítása egy szervezetből',
