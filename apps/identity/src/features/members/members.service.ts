@@ -153,18 +153,25 @@ export class MembersService {
     });
   }
 
-  /** Runs `write` with the named role if the caller may grant it (422 on `role` otherwise). */
+  /**
+   * Runs `write` with the named role if the caller may grant it (422 on `role` otherwise). `mayGrant` says so of other
+   * roles.
+   */
   withGrantableRole<T>(
     caller: Caller,
     tenantId: string,
     roleName: string,
-    write: (tx: Transaction, roleId: string) => Promise<T>,
+    write: (
+      tx: Transaction,
+      role: { readonly roleId: string; readonly mayGrant: (role: Role) => boolean },
+    ) => Promise<T>,
   ): Promise<T> {
     return this.reading(caller, tenantId, async ({ members, holder, tx }) => {
       const { id } = await this.#grantableRole(holder, members, roleName);
       // Inviting does not serialize with other changes: the role may have been deleted meanwhile.
       if (!(await members.hold(id))) throw noRole(roleName);
-      return write(tx, id);
+      const mayGrant = (role: Role) => missingRight(holder, combinedRights(role)) === undefined;
+      return write(tx, { roleId: id, mayGrant });
     });
   }
 

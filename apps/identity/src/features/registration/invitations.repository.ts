@@ -9,6 +9,7 @@ import {
   voidOneTimeTokens,
 } from '../../tokens/one-time.ts';
 import { findPerson, lockAddress } from '../../users/users.ts';
+import { type Role, roleOf } from '../members/member.ts';
 import type { Person } from '../passwords/passwords.service.ts';
 
 /** The inviter; null for a system application. */
@@ -24,6 +25,8 @@ export interface NewInvitation {
   /** Name of the invited person, as entered by the inviter. */
   readonly firstName?: string | undefined;
   readonly lastName?: string | undefined;
+  /** Whether the inviter may grant a role, and so replace an earlier invitation to it. */
+  readonly mayGrant: (role: Role) => boolean;
 }
 
 /** A valid invitation. */
@@ -62,7 +65,8 @@ export class InvitationsRepository {
   }
 
   /**
-   * Creates an invitation and its mail, and voids earlier invitations of the address. No effect if the address
+   * Creates an invitation and its mail, and voids earlier invitations of the address to roles that the inviter may
+   * grant: nobody withdraws an invitation to a higher role by inviting the person to a lower one. No effect if the address
    * belongs to a member or the role no longer exists. A deactivated account gets no mail; its invitation is there
    * because the list of invitations must not reveal which addresses have accounts.
    */
@@ -80,7 +84,7 @@ export class InvitationsRepository {
       SELECT 1 FROM identity.roles WHERE id = ${roleId}::uuid FOR KEY SHARE`;
     if (roles.length === 0) return;
     const { name: tenant } = await tx.tenant.findUniqueOrThrow({ where: { id: tenantId } });
-    await voidOneTimeTokens(tx, 'invitation', { email, tenantId });
+    await this.#voidEarlier(tx, invitation);
     const lifetime = this.#lifetime;
     const token = await issueOneTimeToken(tx, {
       purpose: 'invitation',
@@ -101,6 +105,18 @@ export class InvitationsRepository {
       locale,
       data: { token, lifetime, tenant, inviter: inviter?.name ?? null },
     });
+  }
+
+  async #voidEarlier(tx: Transaction, { tenantId, email, mayGrant }: NewInvitation): Promise<void> {
+    const earlier = await tx.oneTimeToken.findMany({
+      where: { purpose: 'invitation', email, tenantId, usedAt: null },
+      include: { role: { include: { policies: true } } },
+    });
+    for (const { role, id } of earlier) {
+      if (role && mayGrant(roleOf(role))) {
+        await voidOneTimeTokens(tx, 'invitation', { email, tenantId, id });
+      }
+    }
   }
 
   async #isMember(tx: Transaction, tenantId: string, userId: string): Promise<boolean> {
@@ -139,6 +155,11 @@ export class InvitationsRepository {
   /** Marks the invitation as used; false if it has been used meanwhile. */
   spend(tx: Transaction, invitation: Invitation): Promise<boolean> {
     return spendOneTimeToken(tx, invitation);
+  }
+
+  /** Voids the other invitations of the address to the tenant. */
+  voidOthers(tx: Transaction, { email, tenant }: Invitation): Promise<void> {
+    return voidOneTimeTokens(tx, 'invitation', { email, tenantId: tenant.id });
   }
 
   async rename(

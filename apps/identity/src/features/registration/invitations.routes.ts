@@ -59,7 +59,7 @@ export const invitationRoutes = ({ invitations, authenticate }: Dependencies): R
       permission: 'identity.members.create',
       summary: 'Invite a person to the tenant by mail',
       description:
-        'The response is the same whether or not an account with the address exists. Earlier invitations of the address stop working.',
+        'The response is the same whether or not an account with the address exists. Earlier invitations of the address stop working, except those to roles that grant permissions that the caller does not hold.',
       params: shape({ tenantId: uuid() }),
       body: named('Invite', shape({ email: email(), role: text(100) })),
       responses: { 202: done },

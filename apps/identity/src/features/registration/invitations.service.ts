@@ -111,9 +111,9 @@ export class InvitationsService {
       caller,
       tenantId,
       role,
-      async (tx, roleId) => {
+      async (tx, granted) => {
         await perTenant.take(tenantId);
-        const written = { ...about, roleId, inviter, locale };
+        const written = { ...about, ...granted, inviter, locale };
         await repository.note(tx, written);
         return written;
       },
@@ -150,6 +150,7 @@ export class InvitationsService {
         // It may have been suspended while the password was hashed.
         requireActive(await repository.tenant(tx, tenant.id));
         if (!(await repository.spend(tx, invitation))) throw invalidInvitation();
+        await repository.voidOthers(tx, invitation);
         const joining = await join(tx);
         await repository.noteJoined(tx, { ...joining, tenantId: tenant.id, ...origin });
         return joining;

@@ -254,6 +254,18 @@ describe('withdrawing an invitation', () => {
     await withdraw(own.id, await administrator()).expect(200);
   });
 
+  test('requires them also of somebody who invites the address to another role', async () => {
+    const { id, email, token } = await invited('owner');
+    await invite(email, 'viewer', await administrator()).expect(202);
+    await mailbox.next('invitation', email, 2);
+    const roles = (await list()).map(({ role }) => role);
+    expect(roles.sort()).toEqual(['owner', 'viewer']);
+    await accept(token).expect(200);
+    // Accepting one ends the others.
+    expect(await list()).toEqual([]);
+    await withdraw(id).expect(404);
+  });
+
   test('lets the address be invited again', async () => {
     const { id, email } = await invited();
     await withdraw(id).expect(200);
