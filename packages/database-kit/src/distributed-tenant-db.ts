@@ -55,7 +55,7 @@ export class DistributedTenantDb implements TenantDb {
 
   read<R>(statement: Statement, options?: ReadOptions<R>): Promise<R[]> {
     const { format } = options ?? {};
-    if (!options?.byIndex || options.planOnce) return this.#send(statement, format);
+    if (!options?.byIndex) return this.#send(statement, format);
     return this.#run('BEGIN READ ONLY', BY_INDEX, (db) => db.read<R>(statement, { format }));
   }
 

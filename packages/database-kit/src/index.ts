@@ -37,7 +37,6 @@ export {
   createTenantDb,
   createTenantDbs,
   type QueryOptions,
-  type ReadOptions,
   type TenantDb,
   type TenantsInTransaction,
   tenantsInTransaction,

@@ -14,7 +14,7 @@ export const formatSettings = (
 ): Pick<pg.QueryArrayConfig, 'types'> & { readonly rowMode?: 'array' } =>
   format ? { rowMode: 'array', types: format.types } : {};
 
-/** The rows of a query with these settings. */
+/** The rows of a query with the settings of `formatSettings`. */
 export const rowsIn = <R>(
   { rows, fields }: Pick<pg.QueryResult, 'rows' | 'fields'>,
   format: RowFormat<R> | undefined,

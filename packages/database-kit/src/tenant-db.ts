@@ -22,8 +22,8 @@ export interface ReadOptions<R = unknown> extends QueryOptions {
   /**
    * Reads tables through indexes wherever one can be used, and does not compile the statement (`enable_seqscan`,
    * `random_page_cost` and `jit` of PostgreSQL). For statements that stop after some rows: a scan of a table that
-   * tenants share may read the rows of all others first. Ignored within a transaction, and if `planOnce` is given;
-   * always the case in a snapshot.
+   * tenants share may read the rows of all others first. Ignored within a transaction; always the case in a snapshot,
+   * and without Citus with `planOnce`.
    */
   readonly byIndex?: boolean;
   /** Default: objects, whose values are parsed by `columnTypes`. */

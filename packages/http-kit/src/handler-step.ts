@@ -39,10 +39,15 @@ const senderOf = (declared: object, streams: SendBody): SendBody | undefined => 
   return 'events' in declared ? streams : undefined;
 };
 
+const sendText = (res: Response, { text }: JsonText): void => {
+  if (!res.get('Content-Type')) res.type('json');
+  res.send(text);
+};
+
 const sendJson = (res: Response, { status, body, headers }: RepeatableResponse): void => {
   res.status(status).set(headers);
   if (body === undefined) res.end();
-  else if (body instanceof JsonText) res.type('json').send(body.text);
+  else if (body instanceof JsonText) sendText(res, body);
   else res.json(body);
 };
 

@@ -1,9 +1,6 @@
-declare const value: unique symbol;
-
-/** A value as JSON text, which is sent without being created. `T` is the type of the value. */
+/** The JSON text of a value, which is sent as it is. */
 export class JsonText<T = unknown> {
   readonly text: string;
-  declare readonly [value]?: T;
 
   constructor(text: string) {
     this.text = text;

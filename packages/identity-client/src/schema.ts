@@ -445,7 +445,7 @@ export interface paths {
         put?: never;
         /**
          * Invite a person to the tenant, or register
-         * @description With a token that has `identity.users.create`: invites a person by mail to the active tenant, with a role that grants only permissions the caller holds. They choose their own password; the names are suggestions. Without a token, if REGISTRATION_ENABLED is set: registers the caller, who must confirm the address before the account can be used and the tenant `tenant_name` is created. Sets the cookie `confirmation`, with which the mailed link confirms the address. The response is the same whether or not the address has an account.
+         * @description With a token that has `identity.users.create`: invites a person by mail to the active tenant, with a role that grants only permissions the caller holds. It replaces earlier invitations of the address to the tenant, except those to roles that grant permissions the caller does not hold. They choose their own password; the names are suggestions. Without a token, if REGISTRATION_ENABLED is set: registers the caller, who must confirm the address before the account can be used and the tenant `tenant_name` is created. Sets the cookie `confirmation`, with which the mailed link confirms the address. The response is the same whether or not the address has an account.
          */
         post: operations["register"];
         delete?: never;
@@ -1487,7 +1487,7 @@ export interface paths {
         };
         /**
          * List the pending invitations of a tenant
-         * @description Invitations that have not been accepted, withdrawn or replaced by a later one, and have not expired. Shows what the inviter entered, whether or not the address has an account. A new invitation appears once its mail is on its way, usually at once. There is none for an address that a member has confirmed. Invitations are deleted with their role, with the account of the inviter and with the account of the invited person. The link of an invitation works only as long as the inviter may invite to its role.
+         * @description Invitations that have not been accepted, withdrawn or replaced by a later one, and have not expired. Shows what the inviter entered, whether or not the address has an account. A new invitation appears once its mail is on its way, usually at once. None is created for an address that a member has confirmed. Invitations are deleted with their role, with the account of the inviter and with the account of the invited person. The link of an invitation works only as long as the inviter may invite to its role.
          */
         get: operations["listInvitations"];
         put?: never;
@@ -2643,7 +2643,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When its link stops working
+             * @description When its link stops working at the latest
              */
             expires_at: string;
         };
@@ -8654,21 +8654,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description The caller lacks a permission, which is named, or the tenant is suspended */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            403: components["responses"]["Forbidden2"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -8710,7 +8696,21 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden2"];
+            /** @description The caller lacks a permission, which is named, or the tenant is suspended */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];

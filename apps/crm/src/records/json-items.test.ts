@@ -1,7 +1,10 @@
 import { JsonText } from '@tessera/http-kit';
+import { contact } from '../features/contacts/contacts.kind.ts';
 import { declaredKinds } from '../testing/declared-kinds.ts';
+import { callerIn } from '../testing/records.ts';
 import { tenantForEachTest } from '../testing/tenant.ts';
 import { jsonItems, pageBody } from './json-items.ts';
+import { createRecords } from './records.ts';
 
 const { crm, tenant, get, post, remove } = tenantForEachTest();
 
@@ -112,14 +115,28 @@ test('Pages from the start, from the nearer end and beyond it have each record o
 
 test('Kinds whose records need more than their columns are read as objects', async () => {
   const kinds = await declaredKinds();
-  const asObjects = kinds.filter((kind) => jsonItems(kind) === undefined);
-  expect(asObjects.map(({ table }) => table)).toEqual(
-    expect.arrayContaining(['time_entries', 'channels', 'document_folders']),
-  );
-  const asText = kinds.filter((kind) => jsonItems(kind) !== undefined).map(({ table }) => table);
+  const needsMore = ({ item, computed, jsonFields, searchedColumns }: (typeof kinds)[number]) =>
+    searchedColumns !== undefined ||
+    Object.keys(jsonFields).length > 0 ||
+    Object.keys(item.fields).some((name) => Object.hasOwn(computed, name));
+  for (const kind of kinds) {
+    expect([kind.table, jsonItems(kind) === undefined]).toEqual([kind.table, needsMore(kind)]);
+  }
+  const asText = kinds.filter((kind) => !needsMore(kind)).map(({ table }) => table);
   expect(asText).toEqual(
     expect.arrayContaining(['contacts', 'companies', 'tasks', 'projects', 'leave_requests']),
   );
+});
+
+test('Only responses get JSON text', async () => {
+  await create('contacts', { first_name: 'A' });
+  const records = createRecords(contact, crm().context.database);
+  const caller = callerIn(tenant().id);
+  const [object] = (await records.list(caller)).rows;
+  expect(object).toMatchObject({ first_name: 'A' });
+  const [text] = (await records.list(caller, {}, 'json')).rows;
+  expect(text).toBeInstanceOf(JsonText);
+  expect(JSON.parse(JSON.stringify(text))).toEqual(JSON.parse(JSON.stringify(object)));
 });
 
 test('A page of JSON texts is the text of a page of objects', () => {

@@ -1,8 +1,7 @@
 import { jsonTypes } from '@tessera/database-kit';
 import { JsonText } from '@tessera/http-kit';
-import type { RowFormat } from '../database.ts';
 import type { Kind, KindTypes } from './kind.ts';
-import { type ListedRow, type Page, TOTAL } from './listing.ts';
+import { type ListFormat, type Page, TOTAL } from './listing.ts';
 import { declaredJson, KEYS } from './tenant-fields.ts';
 
 /** A row of a list with its record as JSON text. */
@@ -14,8 +13,8 @@ export interface JsonRow<Item> {
 type Texts = readonly (string | null)[];
 
 /**
- * How lists read records directly as JSON text, without creating them, which takes a third of the CPU time of a page. Undefined
- * if more than columns is needed for a record.
+ * How lists read records as JSON text. To create each record first, and to write it as JSON again, would take much of the CPU
+ * time of a page. Undefined if a record needs more than its columns.
  */
 export const jsonItems = <T extends KindTypes>({
   item,
@@ -23,7 +22,7 @@ export const jsonItems = <T extends KindTypes>({
   jsonFields,
   searchedColumns,
   tenantFields,
-}: Kind<T>): RowFormat<ListedRow<JsonRow<T['item']>>> | undefined => {
+}: Kind<T>): ListFormat<JsonRow<T['item']>> | undefined => {
   const names = Object.keys(item.fields);
   const isOfColumns =
     !searchedColumns &&
@@ -33,6 +32,7 @@ export const jsonItems = <T extends KindTypes>({
 
   return {
     types: jsonTypes,
+    columns: [...new Set(['id', ...names])],
     rowOf(columns) {
       const indexOf = (name: string): number => columns.indexOf(name);
       const [id, total, keys] = [indexOf('id'), indexOf(TOTAL), indexOf(KEYS)];

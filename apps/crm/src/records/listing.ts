@@ -1,4 +1,4 @@
-import type { QueryOptions, RowFormat, TenantDb } from '../database.ts';
+import type { RowFormat, TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 const { sql } = Prisma;
@@ -60,6 +60,11 @@ export type Counted<R> = R & { readonly [TOTAL]: number };
 /** The same; without an id if the page has no rows. */
 export type ListedRow<R> = Counted<R> & { readonly id: string | null };
 
+/** How the rows of a list are read, and the columns that this needs, `id` among them. */
+export interface ListFormat<R> extends RowFormat<ListedRow<R>> {
+  readonly columns: readonly string[];
+}
+
 /** The total of the list that the rows are part of; 0 without rows. */
 export const totalOf = ([row]: readonly Counted<unknown>[]): number => row?.[TOTAL] ?? 0;
 
@@ -89,9 +94,5 @@ export const exactly = <R>(
   more: page * perPage < total,
 });
 
-export const readTotal = async (
-  db: TenantDb,
-  total: Prisma.Sql,
-  options?: QueryOptions,
-): Promise<number> =>
-  totalOf(await db.read<Counted<object>>(sql`SELECT ${total} AS ${totalColumn}`, options));
+export const readTotal = async (db: TenantDb, total: Prisma.Sql): Promise<number> =>
+  totalOf(await db.read<Counted<object>>(sql`SELECT ${total} AS ${totalColumn}`));

@@ -47,7 +47,6 @@ export const createManyRows = <T extends KindTypes>(kind: Kind<T>): ManyRows<T> 
   const selected = raw([...columns.keys()].join(', '));
   const refuse = refuseViolation(kind);
   const differences = createDifferences(kind);
-  const groupsOf = groupByDefaults(name);
 
   /** The ids with the values that are columns of this kind. */
   const picked = (records: readonly RecordValues[]): NewValues[] =>
@@ -84,7 +83,7 @@ export const createManyRows = <T extends KindTypes>(kind: Kind<T>): ManyRows<T> 
   return {
     async insertMany(db, records, cause) {
       const byId = new Map<string, Row>();
-      for (const group of await groupsOf(db, picked(records))) {
+      for (const group of await groupByDefaults(db, name, picked(records))) {
         const rows = await db
           .query<Row>(
             sql`WITH created AS (${inserting(db, group, selected)}), recorded AS (${recording(db, cause)})
@@ -97,7 +96,7 @@ export const createManyRows = <T extends KindTypes>(kind: Kind<T>): ManyRows<T> 
     },
 
     async addMany(db, records, cause) {
-      for (const group of await groupsOf(db, picked(records))) {
+      for (const group of await groupByDefaults(db, name, picked(records))) {
         const created = inserting(db, group, sql`id, version`);
         await db.query(sql`WITH created AS (${created}) ${recording(db, cause)}`).catch(refuse);
       }

@@ -45,7 +45,7 @@ const manyHits = <R>(
   return readFound<R>(db, listing, { count, ids }, { planOnce: true });
 };
 
-/** Filters that had more hits than `COUNTED`, which probably have as many again. */
+/** Filters that had more hits than `COUNTED`, and probably still have. */
 const hadMany = new LRUCache<string, true>({ max: 2000 });
 
 const filterKey = ({ tenantId }: TenantDb, { table, narrowing }: Narrowed): string =>
@@ -63,16 +63,16 @@ const firstHits = async <R>(
 ): Promise<Found<R>> => {
   const { count } = listing;
   const isKept = count !== undefined && count !== 'by index';
-  const key = count === 'by index' ? filterKey(db, listing) : '';
-  if (isKept || hadMany.has(key)) {
+  const key = count === 'by index' ? filterKey(db, listing) : undefined;
+  if (isKept || (key !== undefined && hadMany.has(key))) {
     const counted = isKept ? count : countByIndex(listing);
     const found = await manyHits<R>(db, listing, window, counted);
     if (found.total > COUNTED) return found;
-    hadMany.delete(key);
+    if (key !== undefined) hadMany.delete(key);
   }
   const found = await fewHits<R>(db, listing);
   if (found.total <= COUNTED) return found;
-  if (key !== '') hadMany.set(key, true);
+  if (key !== undefined) hadMany.set(key, true);
   return { total: COUNTED + 1, rows: await rowsOf<R>(db, listing, walk(listing, window)) };
 };
 

@@ -1,9 +1,9 @@
-import type { RowFormat, TenantDb } from '../database.ts';
+import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { refuseRemoval, refuseViolation } from './constraints.ts';
 import type { ExportOrder, Position } from './export-order.ts';
 import type { Kind, KindTypes, Scope } from './kind.ts';
-import type { ListedRow, Listing, ListRequest, Page } from './listing.ts';
+import type { ListFormat, Listing, ListRequest, Page } from './listing.ts';
 import { createManyRows, type ManyRows } from './many-rows.ts';
 import { readNarrowedList } from './narrowed-list.ts';
 import { type Cause, createDifferences, lastValuesOf, recordChanges } from './record-changes.ts';
@@ -39,12 +39,12 @@ export interface BatchRequest extends Pick<ListRequest, 'conditions' | 'search'>
 export interface RecordRepository<T extends KindTypes> extends ManyRows<T> {
   /** The kind's columns, and whether each is `jsonb`; see `columnsOf`. */
   readonly columns: ReadonlyMap<string, boolean>;
-  /** One page of rows, without the columns that `omittedFromLists` names; by default objects with the others. */
+  /** One page of rows in a format; by default objects with the columns that `omittedFromLists` does not name. */
   list<R = T['row']>(
     db: TenantDb,
     scope: Scope<T['row']>,
     request: ListRequest,
-    format?: RowFormat<ListedRow<R>>,
+    format?: ListFormat<R>,
   ): Promise<Page<R>>;
   /** Rows in the order of an export. */
   batch(db: TenantDb, scope: Scope<T['row']>, request: BatchRequest): Promise<T['row'][]>;
@@ -199,14 +199,14 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
       db: TenantDb,
       scope: Scope<Row>,
       { conditions, search, sort, total, ...request }: ListRequest,
-      format?: RowFormat<ListedRow<R>>,
+      format?: ListFormat<R>,
     ) {
       const base = [...withinList(db, scope), ...listedOnly];
       const narrowing = [...conditions, ...(await searched(db, [...base, ...conditions], search))];
       const listing = {
         ...request,
         table: listed(db),
-        columns: shown(db, ofLists),
+        columns: shown(db, format ? namesOf(format.columns) : ofLists),
         tenant: sql`tenant_id = ${db.tenantId}::uuid`,
         live: join(base, ' AND '),
         sort: { column: raw(sort.column), descending: sort.descending },

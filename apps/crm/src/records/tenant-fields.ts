@@ -111,7 +111,10 @@ const declaredValues = (values: Values, keys: readonly string[]): Values =>
     keys.filter((key) => Object.hasOwn(values, key)).map((key) => [key, values[key]]),
   );
 
-/** The JSON text of the values of declared fields, from that of all values and that of the declared keys in one text. */
+/**
+ * The JSON text of the values of declared fields. `values` and `keys` are the JSON texts of the column, and of what
+ * `declaredKeys` returns.
+ */
 export const declaredJson = (values: string, keys: string | null): string =>
   values === '{}'
     ? values

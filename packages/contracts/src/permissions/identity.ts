@@ -3,7 +3,7 @@ export const tenantPermissions = {
   'identity.users.create': 'Register a person as a member of the tenant',
   'identity.members.list': 'List the members',
   'identity.members.view': 'See a member',
-  'identity.members.create': 'Invite a member',
+  'identity.members.create': 'Invite a member, and withdraw an invitation',
   'identity.members.update': 'Change the role and the policies of a member',
   'identity.members.delete': 'Remove a member',
   'identity.roles.list': 'List the roles',

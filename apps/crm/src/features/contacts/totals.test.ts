@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Statement, TenantDb } from '@tessera/database-kit';
 import type { Caller } from '../../http.ts';
 import { createRecords } from '../../records/records.ts';
@@ -81,6 +82,54 @@ describe('A list of more than 10,000 hits', () => {
       expect(listed).toMatchObject({ total: size, totalIsMinimum: false });
       expect(listed.page).toBe(Math.min(query.page ?? 1, Math.ceil(size / 25)));
     }
+  });
+
+  describe.each(['owner_id', 'tag'])('by %s', (filter) => {
+    const owner = randomUUID();
+    const list = (query: object) =>
+      contacts.list(caller, {
+        [filter]: filter === 'tag' ? 'all' : owner,
+        sort: 'name',
+        ...query,
+      });
+    let order: string[];
+    beforeAll(async () => {
+      await pool.query(
+        `UPDATE tenant_crm.contacts SET tags = '{all}', owner_id = $2 WHERE tenant_id = $1`,
+        [caller.tenantId, owner],
+      );
+      order = await inOrder(pool, caller.tenantId, 'name', false);
+    });
+
+    // The first request finds out that there are many.
+    test.each([1, 2, 400, 401])('has page %d in order, whenever it is requested', async (page) => {
+      for (let attempt = 0; attempt < 3; attempt += 1) {
+        const { rows, ...position } = await list({ page });
+        expect(rows.map(({ id }) => id)).toEqual(order.slice(page * 25 - 25, page * 25));
+        expect(position).toMatchObject({ total: 10_000, totalIsMinimum: true, more: true });
+      }
+    });
+
+    test('is counted completely on request', async () => {
+      expect(await list({ exact_total: true })).toMatchObject({ total: size, more: true });
+    });
+
+    test('has an exact total as soon as there are no more than 10,000', async () => {
+      const deleted = order.slice(0, 40);
+      const set = (time: string) =>
+        pool.query(
+          `UPDATE tenant_crm.contacts SET deleted_at = ${time} WHERE tenant_id = $1 AND id = ANY ($2)`,
+          [caller.tenantId, deleted],
+        );
+      await set('now()');
+      for (let attempt = 0; attempt < 2; attempt += 1) {
+        const { rows, ...position } = await list({ page: 400 });
+        expect(rows.map(({ id }) => id)).toEqual(order.slice(-25));
+        expect(position).toMatchObject({ total: 10_000, totalIsMinimum: false, more: false });
+      }
+      await set('NULL');
+      expect(await list({ page: 1 })).toMatchObject({ total: 10_000, totalIsMinimum: true });
+    });
   });
 
   test('is scanned once for a page far beyond the end', async () => {

@@ -10,17 +10,17 @@ import {
 } from './pending-invitations.schema.ts';
 import type { PendingInvitationsService } from './pending-invitations.service.ts';
 
-/** Both require the permission to invite: the addresses of people who are not members concern no other member. */
+/** The addresses of people who are not members concern nobody who may not invite. */
 const PERMISSION = 'identity.members.create';
 
 export const pendingInvitationRoutes = (invitations: PendingInvitationsService): RouteTable => ({
   listInvitations: route({
     method: 'get',
     path: '/api/tenants/{tenantId}/invitations',
-    permission: PERMISSION,
+    permission: ['identity.members.list', PERMISSION],
     summary: 'List the pending invitations of a tenant',
     description:
-      'Invitations that have not been accepted, withdrawn or replaced by a later one, and have not expired. Shows what the inviter entered, whether or not the address has an account. A new invitation appears once its mail is on its way, usually at once. There is none for an address that a member has confirmed. Invitations are deleted with their role, with the account of the inviter and with the account of the invited person. The link of an invitation works only as long as the inviter may invite to its role.',
+      'Invitations that have not been accepted, withdrawn or replaced by a later one, and have not expired. Shows what the inviter entered, whether or not the address has an account. A new invitation appears once its mail is on its way, usually at once. None is created for an address that a member has confirmed. Invitations are deleted with their role, with the account of the inviter and with the account of the invited person. The link of an invitation works only as long as the inviter may invite to its role.',
     params: shape({ tenantId: uuid() }),
     query: InvitationsInQuery,
     responses: { 200: pageOf(Invitation) },

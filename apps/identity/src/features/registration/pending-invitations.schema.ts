@@ -30,7 +30,7 @@ export const Invitation = named(
       'The member who sent it. Null if they are no longer a member, or if a system application or an operator of the platform sent it',
     ),
     created_at: described(time(), 'When it was sent'),
-    expires_at: described(time(), 'When its link stops working'),
+    expires_at: described(time(), 'When its link stops working at the latest'),
   }),
 );
 

@@ -52,8 +52,9 @@ export class PendingInvitationsService {
       const role = await this.#repository.roleOf(tx, tenantId, id);
       if (!role) throw noInvitation();
       requireWithdrawable(holder, role);
-      if (!(await this.#repository.remove(tx, tenantId, id))) throw noInvitation();
+      // First, because it locks the caller: the deletion of an account also locks it before its invitations.
       await noteOf(tx, caller, origin, 'invitation_withdrawn', { tenantId, subjectId: id });
+      if (!(await this.#repository.remove(tx, tenantId, id))) throw noInvitation();
     });
   }
 }

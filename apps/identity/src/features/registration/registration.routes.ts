@@ -52,7 +52,7 @@ export const registrationRoutes = (dependencies: Dependencies): RouteTable => {
     limit: isOpen ? 'public' : 'default',
     summary: 'Invite a person to the tenant, or register',
     description:
-      'With a token that has `identity.users.create`: invites a person by mail to the active tenant, with a role that grants only permissions the caller holds. They choose their own password; the names are suggestions. Without a token, if REGISTRATION_ENABLED is set: registers the caller, who must confirm the address before the account can be used and the tenant `tenant_name` is created. Sets the cookie `confirmation`, with which the mailed link confirms the address. The response is the same whether or not the address has an account.',
+      'With a token that has `identity.users.create`: invites a person by mail to the active tenant, with a role that grants only permissions the caller holds. It replaces earlier invitations of the address to the tenant, except those to roles that grant permissions the caller does not hold. They choose their own password; the names are suggestions. Without a token, if REGISTRATION_ENABLED is set: registers the caller, who must confirm the address before the account can be used and the tenant `tenant_name` is created. Sets the cookie `confirmation`, with which the mailed link confirms the address. The response is the same whether or not the address has an account.',
     body: Register,
     responses: { 202: done },
     problems: {
