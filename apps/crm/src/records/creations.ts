@@ -4,6 +4,7 @@ import type { Changes } from './changes.ts';
 import type { KindTypes, RuleContext, Scope } from './kind.ts';
 import type { RecordValues } from './many-rows.ts';
 import { requireBelowMaximum } from './maximum.ts';
+import { newIds } from './new-ids.ts';
 import { causeOf } from './record-changes.ts';
 import type { Access } from './scope.ts';
 import type { StoredValues } from './stored-values.ts';
@@ -27,8 +28,9 @@ export const createCreations = <T extends KindTypes>(
     await requireBelowMaximum(access, db, scope, inputs.length);
     const declared = await declaredFor(db);
     const records: RecordValues[] = [];
-    for (const input of inputs) {
-      const id = uuidv7();
+    const ids = newIds(inputs.length);
+    for (const [index, input] of inputs.entries()) {
+      const id = ids[index] as string;
       const context = { caller, db, id, columns: scope.columns ?? {} };
       const ruled = await rules.create?.(input, context);
       const own = accepted(declared, input);

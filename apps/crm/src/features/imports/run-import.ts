@@ -33,6 +33,8 @@ import { type ImportTarget, importTargets } from './targets.ts';
  * stays locked for longer.
  */
 const BATCH = 2000;
+/** The first batches are smaller, because PostgreSQL waits for the first one; each has twice as many rows as the one before. */
+const FIRST_BATCH = 250;
 const BATCH_CHARACTERS = 4_000_000;
 /**
  * How many rows are checked before other work goes on: requests, and the transaction that saves the previous batch,
@@ -78,6 +80,7 @@ async function* batchesOf(
   check: (cells: readonly string[]) => RowResult,
 ): AsyncGenerator<readonly CheckedRow[]> {
   let read = 0;
+  let size = FIRST_BATCH;
   let batch: CheckedRow[] = [];
   let characters = 0;
   for await (const { number, cells, isBlank } of rows) {
@@ -87,8 +90,9 @@ async function* batchesOf(
     // With the delimiters: a row may have many empty cells.
     characters += cells.reduce((sum, { length }) => sum + length + 1, 0);
     if (batch.length % CHECKED_AT_ONCE === 0) await setImmediate();
-    if (batch.length < BATCH && characters < BATCH_CHARACTERS) continue;
+    if (batch.length < size && characters < BATCH_CHARACTERS) continue;
     yield batch;
+    size = Math.min(BATCH, 2 * size);
     batch = [];
     characters = 0;
   }
