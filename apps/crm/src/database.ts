@@ -3,7 +3,7 @@ import {
   createPool,
   createTenantDbs,
   memoryPositions,
-  type QueryOptions,
+  type ReadOptions,
   Replica,
   type RowFormat,
   redisPositions,
@@ -14,7 +14,7 @@ import { isTracing } from '@tessera/telemetry';
 import type { Pool } from 'pg';
 import { TENANT_ROLE } from './row-level-security.ts';
 
-export type { QueryOptions, RowFormat, TenantDb };
+export type { ReadOptions, RowFormat, TenantDb };
 
 /** The rows of all tenants. */
 export interface Database {

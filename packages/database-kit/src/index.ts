@@ -37,6 +37,7 @@ export {
   createTenantDb,
   createTenantDbs,
   type QueryOptions,
+  type ReadOptions,
   type TenantDb,
   type TenantsInTransaction,
   tenantsInTransaction,

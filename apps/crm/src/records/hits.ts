@@ -1,16 +1,8 @@
-import type { QueryOptions, TenantDb } from '../database.ts';
+import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import {
-  type ListedRow,
-  type Listing,
-  type ListRequest,
-  offsetWithin,
-  ordered,
-  totalColumn,
-  totalOf,
-} from './listing.ts';
+import { type Listing, type ListRequest, offsetWithin, ordered } from './listing.ts';
 
-const { empty, sql } = Prisma;
+const { sql } = Prisma;
 
 /**
  * How many hits are counted unless the caller requests an exact total (decision C18). Pages beyond as many hits
@@ -38,6 +30,12 @@ export interface Window {
 /** The ids of all hits, and what they are sorted by. */
 export const hitsOf = ({ table, live, narrowing, sort }: Narrowed): Prisma.Sql =>
   sql`SELECT id, ${sort.column} FROM ${table} WHERE ${live} AND ${narrowing}`;
+
+/**
+ * The common table expression of hits. Without MATERIALIZED, the planner would read the list in its order and expect to find
+ * 25 hits soon, which takes seconds if hits are rare. PostgreSQL does not run what is not needed.
+ */
+export const materialized = (hits: Prisma.Sql): Prisma.Sql => sql`hits AS MATERIALIZED (${hits})`;
 
 /** Sorts hits and takes a part of them. */
 export const partOf = (listing: Narrowed, { offset, limit }: Window): Prisma.Sql =>
@@ -74,38 +72,4 @@ export const rowsOf = <R>(db: TenantDb, listing: Narrowed<R>, ids: Prisma.Sql): 
     sql`SELECT ${columns} FROM ${table} WHERE ${tenant} AND id = ANY(ARRAY(${ids})) ${ordered(listing)}`,
     { byIndex: true, format },
   );
-};
-
-/** The number of hits, and some of them. */
-export interface Found<R> {
-  readonly total: number;
-  readonly rows: R[];
-}
-
-/** The common table expressions `hits`, if it is read, and `counted`, and the ids of the rows to read. */
-interface Parts {
-  readonly hits?: Prisma.Sql;
-  readonly count: Prisma.Sql;
-  readonly ids: Prisma.Sql;
-}
-
-/** The number of hits and the rows with the ids, in one statement. */
-export const readFound = async <R>(
-  db: TenantDb,
-  listing: Narrowed<R>,
-  { hits, count, ids }: Parts,
-  options: QueryOptions = {},
-): Promise<Found<R>> => {
-  const { table, columns, tenant, format } = listing;
-  // Without MATERIALIZED, the planner would read the list in its order and expect to find 25 hits soon, which takes
-  // seconds if hits are rare. PostgreSQL does not run what is not needed.
-  const rows = await db.read<ListedRow<R>>(
-    sql`
-    WITH ${hits ? sql`hits AS MATERIALIZED (${hits}),` : empty}
-    counted AS MATERIALIZED (SELECT ${count} AS ${totalColumn})
-    SELECT ${totalColumn}, ${columns} FROM counted
-    LEFT JOIN ${table} ON ${tenant} AND id = ANY(${ids}) ${ordered(listing)}`,
-    { byIndex: true, ...options, format },
-  );
-  return { total: totalOf(rows), rows: rows.filter(({ id }) => id !== null) };
 };

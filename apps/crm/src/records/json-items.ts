@@ -41,11 +41,17 @@ export const jsonItems = <T extends KindTypes>({
         index: indexOf(name),
         isDeclared: name === tenantFields?.column,
       }));
+      let keepDeclared: ReturnType<typeof declaredJson> | undefined;
+      /** The keys are the same in all rows of a statement. */
+      const declared = (text: string, texts: Texts): string => {
+        keepDeclared ??= declaredJson(texts[keys] ?? null);
+        return keepDeclared(text);
+      };
       const jsonOf = (texts: Texts): string => {
         let json = '';
         for (const { label, index, isDeclared } of members) {
           const text = texts[index] ?? 'null';
-          json += label + (isDeclared ? declaredJson(text, texts[keys] ?? null) : text);
+          json += label + (isDeclared ? declared(text, texts) : text);
         }
         return `${json}}`;
       };

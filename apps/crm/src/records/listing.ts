@@ -1,7 +1,7 @@
-import type { RowFormat, TenantDb } from '../database.ts';
+import type { ReadOptions, RowFormat, TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
-const { sql } = Prisma;
+const { empty, sql } = Prisma;
 
 /** The page of a list that a caller requests. */
 export interface ListRequest {
@@ -93,6 +93,43 @@ export const exactly = <R>(
   totalIsMinimum: false,
   more: page * perPage < total,
 });
+
+/** The total of a list, and some of its rows. */
+export interface Found<R> {
+  readonly total: number;
+  readonly rows: R[];
+}
+
+/** Common table expressions, and the array of the ids of the rows to read, which may use them. */
+interface Located {
+  /** Those that the total is taken from, each followed by a comma. */
+  readonly before?: Prisma.Sql;
+  readonly total: Prisma.Sql;
+  /** Those that use `counted`, which has the total, each after a comma. */
+  readonly after?: Prisma.Sql;
+  readonly ids: Prisma.Sql;
+}
+
+/**
+ * The total and the rows with some ids, in one statement. The join keeps PostgreSQL from reading the whole list in its order
+ * to find the ids in it.
+ */
+export const readLocated = async <R>(
+  db: TenantDb,
+  listing: Listing<R>,
+  { before = empty, total, after = empty, ids }: Located,
+  options: Omit<ReadOptions, 'format'>,
+): Promise<Found<R>> => {
+  const { table, columns, tenant, format } = listing;
+  const rows = await db.read<ListedRow<R>>(
+    sql`
+    WITH ${before} counted AS MATERIALIZED (SELECT ${total} AS ${totalColumn})${after}
+    SELECT ${totalColumn}, ${columns} FROM counted
+    LEFT JOIN ${table} ON ${tenant} AND id = ANY(${ids}) ${ordered(listing)}`,
+    { ...options, format },
+  );
+  return { total: totalOf(rows), rows: rows.filter(({ id }) => id !== null) };
+};
 
 export const readTotal = async (db: TenantDb, total: Prisma.Sql): Promise<number> =>
   totalOf(await db.read<Counted<object>>(sql`SELECT ${total} AS ${totalColumn}`));

@@ -5,29 +5,38 @@ import { Prisma } from '../generated/prisma/client.ts';
 import {
   COUNTED,
   countByIndex,
-  type Found,
   hitsOf,
+  materialized,
   type Narrowed,
   pageOf,
   partOf,
-  readFound,
   rowsOf,
   type Window,
   walk,
 } from './hits.ts';
-import { exactly, offsetOf, type Page, readTotal, totalColumn } from './listing.ts';
+import {
+  exactly,
+  type Found,
+  offsetOf,
+  type Page,
+  readLocated,
+  readTotal,
+  totalColumn,
+} from './listing.ts';
 
 const { sql } = Prisma;
 
 /** The number of hits up to `COUNTED`, and the page if there are so few. */
 const fewHits = <R>(db: TenantDb, listing: Narrowed<R>): Promise<Found<R>> => {
   const isByIndex = listing.count === 'by index';
-  return readFound<R>(db, listing, {
-    hits: isByIndex ? hitsOf(listing) : sql`${hitsOf(listing)} LIMIT ${COUNTED + 1}`,
-    count: isByIndex ? countByIndex(listing) : sql`(SELECT count(*)::int FROM hits)`,
+  const hits = isByIndex ? hitsOf(listing) : sql`${hitsOf(listing)} LIMIT ${COUNTED + 1}`;
+  const located = {
+    before: sql`${materialized(hits)},`,
+    total: isByIndex ? countByIndex(listing) : sql`(SELECT count(*)::int FROM hits)`,
     ids: sql`CASE WHEN (SELECT ${totalColumn} FROM counted) <= ${COUNTED}
       THEN ARRAY(SELECT id FROM hits ${pageOf(listing)}) END`,
-  });
+  };
+  return readLocated<R>(db, listing, located, { byIndex: true });
 };
 
 /**
@@ -38,11 +47,11 @@ const manyHits = <R>(
   db: TenantDb,
   listing: Narrowed<R>,
   window: Window,
-  count: Prisma.Sql,
+  total: Prisma.Sql,
 ): Promise<Found<R>> => {
   const ids = sql`CASE WHEN (SELECT ${totalColumn} FROM counted) > ${COUNTED}
     THEN ARRAY(${walk(listing, window)}) END`;
-  return readFound<R>(db, listing, { count, ids }, { planOnce: true });
+  return readLocated<R>(db, listing, { total, ids }, { byIndex: true, planOnce: true });
 };
 
 /** Filters that had more hits than `COUNTED`, and probably still have. */
@@ -81,11 +90,12 @@ const firstHits = async <R>(
  * Beyond the end, it returns the last page and the exact total.
  */
 const deepPage = async <R>(db: TenantDb, listing: Narrowed<R>): Promise<Page<R>> => {
-  const { total, rows } = await readFound<R>(db, listing, {
-    hits: hitsOf(listing),
-    count: sql`(SELECT count(*)::int FROM hits)`,
+  const located = {
+    before: sql`${materialized(hitsOf(listing))},`,
+    total: sql`(SELECT count(*)::int FROM hits)`,
     ids: sql`ARRAY(SELECT id FROM hits ${pageOf(listing)})`,
-  });
+  };
+  const { total, rows } = await readLocated<R>(db, listing, located, { byIndex: true });
   const listed = exactly(listing, { rows, page: pageWithin(listing, total), total });
   if (listing.exactTotal || total <= COUNTED || listed.page < listing.page) return listed;
   return { ...listed, total: COUNTED, totalIsMinimum: true };
@@ -94,7 +104,7 @@ const deepPage = async <R>(db: TenantDb, listing: Narrowed<R>): Promise<Page<R>>
 /** A part of many hits, all of which are found and sorted. */
 const sortedHits = <R>(db: TenantDb, listing: Narrowed<R>, window: Window): Promise<R[]> => {
   const hits = sql`SELECT id FROM hits ${partOf(listing, window)}`;
-  return rowsOf<R>(db, listing, sql`WITH hits AS MATERIALIZED (${hitsOf(listing)}) ${hits}`);
+  return rowsOf<R>(db, listing, sql`WITH ${materialized(hitsOf(listing))} ${hits}`);
 };
 
 /** A page with an exact total, regardless of the number of hits. */

@@ -111,16 +111,12 @@ const declaredValues = (values: Values, keys: readonly string[]): Values =>
     keys.filter((key) => Object.hasOwn(values, key)).map((key) => [key, values[key]]),
   );
 
-/**
- * The JSON text of the values of declared fields. `values` and `keys` are the JSON texts of the column, and of what
- * `declaredKeys` returns.
- */
-export const declaredJson = (values: string, keys: string | null): string =>
-  values === '{}'
-    ? values
-    : JSON.stringify(
-        declaredValues(JSON.parse(values), readKeys(keys === null ? null : JSON.parse(keys))),
-      );
+/** Returns a function that keeps the values of declared fields, from the JSON text of what `declaredKeys` returns. */
+export const declaredJson = (keys: string | null): ((values: string) => string) => {
+  const declared = readKeys(keys === null ? null : JSON.parse(keys));
+  return (values) =>
+    values === '{}' ? values : JSON.stringify(declaredValues(JSON.parse(values), declared));
+};
 
 /** The same records with the values of declared fields only: those of deleted ones may not be removed yet. */
 export const withDeclaredValues = async <A extends object>(

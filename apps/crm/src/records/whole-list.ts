@@ -9,11 +9,12 @@ import {
   offsetWithin,
   ordered,
   type Page,
+  readLocated,
   totalColumn,
   totalOf,
 } from './listing.ts';
 
-const { empty, raw, sql } = Prisma;
+const { raw, sql } = Prisma;
 
 /** A list with the total of its rows as SQL. */
 interface Whole<R> extends Listing<R> {
@@ -39,41 +40,13 @@ const firstPage = async <R>(db: TenantDb, listing: Whole<R>): Promise<Page<R> | 
   return exactly(listing, { rows, page, total: totalOf(rows) });
 };
 
-/** How the ids of a page are found. */
-interface Located {
-  /** Common table expressions that `ids` reads besides `counted`, which has the total. */
-  readonly further: Prisma.Sql;
-  /** An array. */
-  readonly ids: Prisma.Sql;
-}
-
-/**
- * The rows of a page whose ids are found in the index alone, and the total, in one statement. One plan suits every tenant.
- * The join keeps PostgreSQL from reading the whole list in its order to find the ids in it.
- */
-const readLocated = async <R>(
-  db: TenantDb,
-  listing: Whole<R>,
-  { further, ids }: Located,
-): Promise<{ readonly total: number; readonly rows: R[] }> => {
-  const { table, columns, tenant, liveTotal, format } = listing;
-  const rows = await db.read<ListedRow<R>>(
-    sql`
-    WITH counted AS MATERIALIZED (SELECT ${liveTotal} AS ${totalColumn})${further}
-    SELECT ${totalColumn}, ${columns} FROM counted
-    LEFT JOIN ${table} ON ${tenant} AND id = ANY(${ids}) ${ordered(listing)}`,
-    { planOnce: true, format },
-  );
-  return { total: totalOf(rows), rows: rows.filter(({ id }) => id !== null) };
-};
-
-/** A page that is found from the start of the list; undefined if the list ends before it. */
+/** A page that is found in the index alone, from the start of the list; undefined if the list ends before it. */
 const laterPage = async <R>(db: TenantDb, listing: Whole<R>): Promise<Page<R> | undefined> => {
-  const { table, live, page, perPage } = listing;
+  const { table, live, liveTotal: total, page, perPage } = listing;
   const part = sql`LIMIT ${perPage} OFFSET ${offsetOf(page, perPage)}`;
   const ids = sql`ARRAY(SELECT id FROM ${table} WHERE ${live} ${ordered(listing)} ${part})`;
-  const { rows, total } = await readLocated(db, listing, { further: empty, ids });
-  return rows.length === 0 ? undefined : exactly(listing, { rows, page, total });
+  const found = await readLocated(db, listing, { total, ids }, { planOnce: true });
+  return found.rows.length === 0 ? undefined : exactly(listing, { ...found, page });
 };
 
 /**
@@ -86,8 +59,9 @@ const deepPage = async <R>(db: TenantDb, listing: Whole<R>): Promise<Page<R>> =>
     SELECT id FROM ${table} WHERE ${live} ${ordered(listing, backwards)}
     LIMIT (SELECT size FROM part) OFFSET (SELECT ${raw(before)} FROM part)
   )`;
-  const { rows, total } = await readLocated(db, listing, {
-    further: sql`,
+  const located = {
+    total: listing.liveTotal,
+    after: sql`,
     located AS MATERIALIZED (SELECT ${totalColumn}, ${offsetWithin(listing)} AS before FROM counted),
     part AS MATERIALIZED (
       SELECT before, least(${perPage}, ${totalColumn} - before) AS size,
@@ -95,8 +69,9 @@ const deepPage = async <R>(db: TenantDb, listing: Whole<R>): Promise<Page<R>> =>
       FROM located
     )`,
     ids: sql`CASE WHEN (SELECT after < before FROM part) THEN ${part('after', true)} ELSE ${part('before', false)} END`,
-  });
-  return exactly(listing, { rows, page: pageWithin(listing, total), total });
+  };
+  const found = await readLocated(db, listing, located, { planOnce: true });
+  return exactly(listing, { ...found, page: pageWithin(listing, found.total) });
 };
 
 /** One page of all live rows in a scope. */
