@@ -1,4 +1,4 @@
-export { type AttemptEachOptions, attemptEach } from './attempt-each.ts';
+export { attemptEach } from './attempt-each.ts';
 export { BackgroundTasks } from './background-tasks.ts';
 export {
   type Announcement,

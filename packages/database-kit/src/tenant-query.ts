@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { formatSettings, type RowFormat } from './row-format.ts';
-import { type Statement, statementName } from './statements.ts';
+import type { RowFormat } from './row-format.ts';
+import { type Statement, toQuery } from './statements.ts';
 
 /** The members of pg's connection that send a query. */
 interface Connection {
@@ -51,17 +51,16 @@ export class TenantQuery extends Query {
   #hasEntered = false;
 
   constructor(
-    { text, values }: Statement,
+    statement: Statement,
     preamble: Preamble,
     parameters: readonly string[],
     format?: RowFormat<unknown>,
   ) {
-    const name = statementName(text);
-    const config = { ...formatSettings(format), name, text, values, queryMode: 'extended' };
+    const config = { ...toQuery(statement, format), queryMode: 'extended' };
     super(config as pg.QueryConfig);
     this.#preamble = preamble;
     this.#parameters = parameters;
-    this.#ownText = text;
+    this.#ownText = statement.text;
   }
 
   override prepare(connection: Connection): void {
