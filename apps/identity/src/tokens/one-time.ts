@@ -68,13 +68,13 @@ export const spendOneTimeToken = async (
   return count === 1;
 };
 
-/** Invalidates all tokens of a purpose for this user, or for this address in this tenant: all of them, or one. */
+/** Invalidates all tokens of a purpose for this user, or for this address in this tenant: all of them, or those named. */
 export const voidOneTimeTokens = async (
   tx: Reads,
   purpose: Purpose,
   about:
     | { readonly userId: string }
-    | { readonly email: string; readonly tenantId: string; readonly id?: string },
+    | { readonly email: string; readonly tenantId: string; readonly id?: { in: string[] } },
 ): Promise<void> => {
   await tx.oneTimeToken.updateMany({
     where: { purpose, usedAt: null, ...about },

@@ -2,25 +2,10 @@ import { requireTenant } from '../../access/tenants.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { readPage } from '../../lists/paging.ts';
-import { containsText } from '../../lists/search.ts';
+import { containsWords } from '../../lists/search.ts';
 import { lockPolicyVersion } from '../../outbox/outbox.ts';
 import { type Member, type MemberQuery, memberOf, whole } from './member.ts';
 import { MembersReader, MembersWriter } from './members.transaction.ts';
-
-const matching = (search: string | undefined): Prisma.MembershipWhereInput =>
-  search === undefined
-    ? {}
-    : {
-        AND: search.split(/\s+/).map((word) => ({
-          user: {
-            OR: [
-              { email: containsText(word) },
-              { firstName: containsText(word) },
-              { lastName: containsText(word) },
-            ],
-          },
-        })),
-      };
 
 const orderOf = ({
   by,
@@ -49,7 +34,7 @@ export class MembersRepository {
     const { sort, search, isServiceAccount } = query;
     const where = {
       tenantId,
-      ...matching(search),
+      AND: containsWords(search).map((user) => ({ user })),
       ...(isServiceAccount && { user: { isServiceAccount } }),
     };
     const orderBy = [...orderOf(sort), { userId: sort.order }];

@@ -112,11 +112,9 @@ export class InvitationsRepository {
       where: { purpose: 'invitation', email, tenantId, usedAt: null },
       include: { role: { include: { policies: true } } },
     });
-    for (const { role, id } of earlier) {
-      if (role && mayGrant(roleOf(role))) {
-        await voidOneTimeTokens(tx, 'invitation', { email, tenantId, id });
-      }
-    }
+    const replaced = earlier.filter(({ role }) => role && mayGrant(roleOf(role)));
+    const id = { in: replaced.map((one) => one.id) };
+    await voidOneTimeTokens(tx, 'invitation', { email, tenantId, id });
   }
 
   async #isMember(tx: Transaction, tenantId: string, userId: string): Promise<boolean> {

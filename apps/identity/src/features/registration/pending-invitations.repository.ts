@@ -2,7 +2,7 @@ import { requireTenant } from '../../access/tenants.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { readPage } from '../../lists/paging.ts';
-import { containsText } from '../../lists/search.ts';
+import { containsWords } from '../../lists/search.ts';
 import { type Role, roleOf } from '../members/member.ts';
 
 /** An invitation that has neither been accepted nor expired. */
@@ -29,19 +29,6 @@ export interface InvitationQuery {
 /** The invitations of a tenant whose links have not been used and have not expired. */
 const pending = (tenantId: string) =>
   ({ tenantId, purpose: 'invitation', usedAt: null, expiresAt: { gt: new Date() } }) as const;
-
-const matching = (search: string | undefined): Prisma.OneTimeTokenWhereInput =>
-  search === undefined
-    ? {}
-    : {
-        AND: search.split(/\s+/).map((word) => ({
-          OR: [
-            { email: containsText(word) },
-            { firstName: containsText(word) },
-            { lastName: containsText(word) },
-          ],
-        })),
-      };
 
 /** What is read with an invitation; of the inviter, whether they are a member of its tenant. */
 const whole = (tenantId: string) =>
@@ -85,7 +72,7 @@ export class PendingInvitationsRepository {
     query: InvitationQuery,
   ): Promise<{ invitations: PendingInvitation[]; page: number; total: number }> {
     await requireTenant(this.#database, tenantId);
-    const where = { ...pending(tenantId), ...matching(query.search) };
+    const where = { ...pending(tenantId), AND: containsWords(query.search) };
     const { by, order } = query.sort;
     const orderBy = [{ [by]: order }, { id: order }];
     const { rows, ...at } = await readPage(this.#database, query, {
