@@ -1,0 +1,202 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { JobRun } from '@tessera/background-work/jobs';
+import { TransactionTimeout } from '@tessera/database-kit';
+import { callerOf } from '../../absent-callers/stored-principal.ts';
+import type { TenantDb } from '../../database.ts';
+import { dryRun } from '../../records/savepoint.ts';
+import { BATCH, batchesOf, type CheckedRow } from './batches.ts';
+import { assignColumns, rowReader } from './columns.ts';
+import { readRows, UnreadableFile } from './csv.ts';
+import { type FailedRow, writeFailures } from './failures.repository.ts';
+import type { ImportRow } from './imports.kind.ts';
+import {
+  addCounts,
+  commitWithoutWaiting,
+  endImport,
+  lockImport,
+  readChunks,
+} from './imports.repository.ts';
+import { saveRows, type ValidRow } from './save-rows.ts';
+import { SeenValues } from './seen-values.ts';
+import { importPermissions, LOST_RIGHTS, type SenderCheck } from './sender-rights.ts';
+import { type ImportTarget, importTargets } from './targets.ts';
+
+/** After so many parts of a batch, larger ones are tried again. */
+const PARTS_BEFORE_GROWTH = 10;
+
+/**
+ * How long rows that are saved wait, in their transaction, until the rows before them are committed, in milliseconds. Those may
+ * wait for a lock that is waited for because of this transaction.
+ */
+const MAX_WAIT_MS = 5000;
+
+/** The import has ended, so that the rows of a transaction are not saved. */
+class HasEnded extends Error {}
+
+/** See `MAX_WAIT_MS`. */
+class WaitedTooLong extends Error {}
+
+/** One attempt to run an import, from the row at which the previous one was interrupted. */
+export class ImportRun {
+  readonly #db: TenantDb;
+  readonly #import: ImportRow;
+  readonly #target: ImportTarget;
+  readonly #sender: SenderCheck;
+  readonly #dryRunValues: SeenValues | undefined;
+  /**
+   * Whether two batches are saved at once, by two processors of PostgreSQL, and committed in the order of the file. Only if
+   * the records of one do not depend on those of the other.
+   */
+  readonly #overlaps: boolean;
+  #rowsRead: number;
+  #rowsFailed: number;
+  readonly #maxFailures: number;
+  /** The maximum number of rows that one transaction saves. */
+  #size = BATCH;
+  /** The parts that were saved since that changed. */
+  #partsSaved = 0;
+
+  constructor(db: TenantDb, found: ImportRow, sender: SenderCheck, maxFailures: number) {
+    this.#db = db;
+    this.#sender = sender;
+    this.#import = found;
+    this.#target = importTargets[found.resource];
+    this.#dryRunValues = found.dry_run ? new SeenValues() : undefined;
+    this.#overlaps = found.duplicates === 'create' && !found.dry_run;
+    this.#rowsRead = found.rows_read;
+    this.#rowsFailed = found.rows_failed;
+    this.#maxFailures = maxFailures;
+  }
+
+  /** Returns when the import has ended. Throws `UnreadableFile`, or when `run` has to end. */
+  async run(job: JobRun): Promise<void> {
+    const { id } = this.#import;
+    const rows = readRows(readChunks(this.#db, id), this.#import);
+    const { value: header } = await rows.next();
+    const rowShape = await this.#target.rowShape(this.#db, this.#import.duplicates);
+    const assigned = assignColumns(rowShape, header?.cells ?? [], this.#import.mapping ?? {});
+    if (!assigned.ok) throw new UnreadableFile(`${assigned.message}.`);
+    const check = rowReader(rowShape, assigned.columns);
+    const batches = batchesOf(rows, this.#rowsRead, check);
+    /** Whether the import goes on after the batch before. */
+    let before = Promise.resolve(true);
+    let saving = before;
+    try {
+      let next = batches.next();
+      for (;;) {
+        const { value: batch, done: isAtEnd } = await next;
+        if (isAtEnd) break;
+        // The next rows are read and checked while PostgreSQL saves these.
+        next = batches.next();
+        next.catch(() => undefined);
+        saving = this.#saveInParts(batch, before, job);
+        saving.catch(() => undefined);
+        const isRunning = await (this.#overlaps ? before : saving);
+        if (!isRunning) return;
+        before = saving;
+      }
+      if (!(await before)) return;
+    } finally {
+      await Promise.allSettled([before, saving]);
+      await batches.return(undefined);
+    }
+    await endImport(this.#db, id, 'completed');
+  }
+
+  /** Whether rows may be saved now. Ends the import if its sender lost rights; throws when `run` has to end. */
+  async #mayContinue(job: JobRun): Promise<boolean> {
+    if (job.signal.aborted || job.stopping.aborted) throw new Error('The import continues later.');
+    const state = await this.#sender.verify(job);
+    if (state === 'lost') await endImport(this.#db, this.#import.id, 'cancelled', LOST_RIGHTS);
+    return state === 'kept';
+  }
+
+  /**
+   * Saves a batch and returns whether the import goes on. If that takes longer than a transaction may, the batch is saved in
+   * smaller parts, and so are later ones.
+   */
+  async #saveInParts(
+    batch: readonly CheckedRow[],
+    before: Promise<boolean>,
+    job: JobRun,
+  ): Promise<boolean> {
+    let saved = 0;
+    if (this.#size < BATCH && !(await before)) return false;
+    while (saved < batch.length) {
+      if (!(await this.#mayContinue(job))) return false;
+      const part = batch.slice(saved, saved + this.#size);
+      try {
+        if (!(await this.#save(part, before))) return false;
+        saved += part.length;
+        this.#partsSaved += 1;
+        if (this.#partsSaved % PARTS_BEFORE_GROWTH === 0) {
+          this.#size = Math.min(BATCH, 2 * this.#size);
+        }
+      } catch (error) {
+        if (error instanceof WaitedTooLong) {
+          if (!(await before)) return false;
+          continue;
+        }
+        if (!(error instanceof TransactionTimeout) || part.length === 1) throw error;
+        this.#size = Math.ceil(part.length / 2);
+        this.#partsSaved = 0;
+      }
+    }
+    if (this.#rowsFailed <= this.#maxFailures) return true;
+    const reason = `More than ${this.#maxFailures} rows have errors.`;
+    await endImport(this.#db, this.#import.id, 'failed', reason);
+    return false;
+  }
+
+  /** Saves rows and counts them in one transaction, so that no row is saved twice; false if the import has ended. */
+  async #save(rows: readonly CheckedRow[], before: Promise<boolean>): Promise<boolean> {
+    const valid: ValidRow[] = [];
+    const failures: FailedRow[] = [];
+    for (const { row_number, cells, result } of rows) {
+      if (!result) continue;
+      if (result.ok) valid.push({ row_number, cells, input: result.input, given: result.given });
+      else failures.push({ row_number, cells, errors: result.errors });
+    }
+    const { id, dry_run: isDryRun } = this.#import;
+    const transaction = this.#db.transaction(async (db) => {
+      if (!this.#overlaps) await this.#claim(db, before);
+      await commitWithoutWaiting(db);
+      const save = () => saveRows(this.#destination(db), valid);
+      const result = isDryRun ? await dryRun(db, save) : await save();
+      if (this.#overlaps) await this.#claim(db, before);
+      const failed = [...failures, ...result.failures];
+      await writeFailures(db, id, failed);
+      const counts = { rows_read: rows.length, rows_failed: failed.length };
+      await addCounts(db, id, { ...counts, ...result.counts });
+      return { createdValues: result.createdValues, failed: failed.length };
+    });
+    try {
+      const { createdValues, failed } = await transaction;
+      for (const value of createdValues) this.#dryRunValues?.add(value);
+      this.#rowsRead += rows.length;
+      this.#rowsFailed += failed;
+      return true;
+    } catch (error) {
+      if (error instanceof HasEnded) return false;
+      throw error;
+    }
+  }
+
+  /** Locks the import until the transaction ends, after the rows before are committed. */
+  async #claim(db: TenantDb, before: Promise<boolean>): Promise<void> {
+    const waiting = new AbortController();
+    const late = pause(MAX_WAIT_MS, 'late' as const, { signal: waiting.signal });
+    late.catch(() => undefined);
+    const isRunning = await Promise.race([before, late]).finally(() => waiting.abort());
+    if (isRunning === 'late') throw new WaitedTooLong();
+    const locked = isRunning ? await lockImport(db, this.#import.id) : undefined;
+    if (locked?.status !== 'running') throw new HasEnded();
+    if (locked.rows_read !== this.#rowsRead) throw new Error('Another process runs the import.');
+  }
+
+  #destination(db: TenantDb) {
+    const { duplicates } = this.#import;
+    const caller = callerOf(db.tenantId, this.#import, importPermissions(this.#import));
+    return { db, caller, target: this.#target, duplicates, dryRunValues: this.#dryRunValues };
+  }
+}
