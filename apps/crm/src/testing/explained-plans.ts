@@ -8,4 +8,6 @@ export interface ExplainedNode extends Nested<ExplainedNode> {
   /** With ANALYZE only. */
   readonly 'Actual Rows'?: number;
   readonly 'Actual Loops'?: number;
+  /** With BUFFERS only; includes those of the nodes below. */
+  readonly 'Shared Hit Blocks'?: number;
 }
