@@ -51,6 +51,7 @@ export const completedRecords = <T extends KindTypes>(
     ...records,
     within: (...keys) => completedRecords(records.within(...keys), completion),
     get: (caller, id) => completeOne(caller, records.get(caller, id)),
+    getMany: async (caller, ids) => completeAll(caller, await records.getMany(caller, ids)),
     create: (caller, input) => completeOne(caller, records.create(caller, input)),
     createMany: async (caller, inputs) =>
       completeAll(caller, await records.createMany(caller, inputs)),

@@ -68,6 +68,8 @@ export interface Records<T extends KindTypes> {
   /** The columns of an export as CSV: the fields of the response, and of those that the tenant declares each. */
   exportedColumns(caller: T['caller']): Promise<readonly string[]>;
   get(caller: T['caller'], id: string): Promise<Versioned<T['answer']>>;
+  /** Those of the records that exist, in no particular order, in one statement. */
+  getMany(caller: T['caller'], ids: readonly string[]): Promise<readonly Versioned<T['answer']>[]>;
   create(caller: T['caller'], input: T['create']): Promise<Versioned<T['answer']>>;
   /** Creates several records in one statement, all or none; in the order of the inputs. */
   createMany(
@@ -295,6 +297,11 @@ export const createRecords = <T extends KindTypes>(
 
       async get(caller, id) {
         return versioned(caller, await findLive(await open(caller), id));
+      },
+
+      async getMany(caller, ids) {
+        const { db, scope } = await open(caller);
+        return versionedAll(caller, await repository.findMany(db, scope, ids));
       },
 
       async create(caller, input) {

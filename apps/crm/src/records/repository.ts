@@ -55,6 +55,8 @@ export interface RecordRepository<T extends KindTypes> extends ManyRows<T> {
     id: string,
     lock?: 'lock',
   ): Promise<T['row'] | undefined>;
+  /** The live rows with these keys, in no particular order. */
+  findMany(db: TenantDb, scope: Scope<T['row']>, keys: readonly string[]): Promise<T['row'][]>;
   /** The statement that selects the id of a live row. */
   selectId(db: TenantDb, scope: Scope<T['row']>, key: string): Prisma.Sql;
   /** How many of the keys are those of rows in the scope, deleted or not. */
@@ -255,6 +257,11 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
         { planOnce: true },
       );
       return row;
+    },
+
+    async findMany(db, scope, keys) {
+      const where = [...within(db, scope), ...undeleted, sql`${raw(key)} = ANY(${keys})`];
+      return db.query<Row>(sql`SELECT ${selected} FROM ${table} WHERE ${join(where, ' AND ')}`);
     },
 
     selectId(db, scope, id) {

@@ -3,12 +3,12 @@ import type { OutboxEvent } from '../../events/outbox-reader.ts';
 import { insertDeliveries, type NewDelivery } from './deliveries.repository.ts';
 import { lockLiveEndpoints } from './endpoints.repository.ts';
 import { isSelected } from './event-selectors.ts';
-import { payloadOf, type ReadRecord } from './payload.ts';
+import { payloadOf, type ReadRecords } from './payload.ts';
 import type { Wake } from './wake.ts';
 
 /** What turns events into deliveries. */
 export interface IntakeDependencies {
-  readonly recordReader: (db: TenantDb) => ReadRecord;
+  readonly recordReader: (db: TenantDb) => ReadRecords;
   readonly wake: Wake;
 }
 
@@ -32,8 +32,13 @@ const takeOfTenant = async (
   { recordReader, wake }: IntakeDependencies,
 ): Promise<void> => {
   const endpoints = await lockLiveEndpoints(db);
-  const read = recordReader(db);
-  const records = new Map<string, Promise<object | undefined>>();
+  const taken = events.flatMap((event) => {
+    const takers = endpoints.filter(({ event_types }) => isSelected(event_types, event.type));
+    return takers.length > 0 ? [{ event, takers }] : [];
+  });
+  if (taken.length === 0) return;
+  // In one statement for each table: there are many after an import.
+  const records = await recordReader(db)(taken.map(({ event }) => event));
   const woken = new Set<string>();
   let deliveries: NewDelivery[] = [];
   let length = 0;
@@ -42,13 +47,9 @@ const takeOfTenant = async (
     deliveries = [];
     length = 0;
   };
-  for (const event of events) {
-    const { id, type, tableName, recordId } = event;
-    const takers = endpoints.filter((endpoint) => isSelected(endpoint.event_types, type));
-    if (takers.length === 0) continue;
-    const record = records.get(recordId) ?? read(tableName, recordId);
-    records.set(recordId, record);
-    const payload = payloadOf(event, await record);
+  for (const { event, takers } of taken) {
+    const { id, type, recordId } = event;
+    const payload = payloadOf(event, records.get(recordId));
     const of = { event_id: id, event_type: type, record_id: recordId, payload };
     for (const { id: endpoint_id } of takers) {
       deliveries.push(Object.assign({ endpoint_id }, of));

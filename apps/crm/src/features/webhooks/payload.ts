@@ -14,27 +14,32 @@ export const isUnscoped = (kind: Kind): boolean =>
   kind.permissions !== undefined &&
   (kind.parent === undefined || isUnscoped(kind.parent.kind));
 
-/** Returns a record as the API shows it; undefined if it is deleted, private, or of no known kind. */
-export type ReadRecord = (table: string, id: string) => Promise<object | undefined>;
+/**
+ * Returns the records of events as the API shows them, by their ids, without those that are deleted, private, or of no known
+ * kind.
+ */
+export type ReadRecords = (
+  events: readonly Pick<OutboxEvent, 'tableName' | 'recordId'>[],
+) => Promise<ReadonlyMap<string, object>>;
 
 /** Reads records in a transaction of their tenant. Kinds with a scope are never read, nor are those below others. */
 export const createRecordReader =
   (kinds: readonly Kind[]) =>
-  (db: TenantDb): ReadRecord => {
+  (db: TenantDb): ReadRecords => {
     const source = { forTenant: () => db };
     const shown = kinds.filter((kind) => isUnscoped(kind) && !kind.parent && kind.key === 'id');
-    const records = new Map(shown.map((kind) => [kind.table, createRecords(kind, source)]));
     // Without a scope, a caller is only asked for their tenant.
     const caller = { tenantId: db.tenantId } as Caller;
-    return async (table, id) => {
-      const found = await records
-        .get(table)
-        ?.get(caller, id)
-        .catch((error: { status?: number }) => {
-          if (error.status !== 404) throw error;
-          return undefined;
-        });
-      return found?.answer;
+    return async (events) => {
+      const found = new Map<string, object>();
+      for (const kind of shown) {
+        const own = events.filter(({ tableName }) => tableName === kind.table);
+        if (own.length === 0) continue;
+        const ids = [...new Set(own.map(({ recordId }) => recordId))];
+        const records = await createRecords(kind, source).getMany(caller, ids);
+        for (const { id, answer } of records) found.set(id, answer);
+      }
+      return found;
     };
   };
 
