@@ -9,6 +9,7 @@ import type { Logger } from '@tessera/http-kit';
 import type pg from 'pg';
 import { advisoryLocks, type DatabaseOptions, tenantAccess } from '../database.ts';
 import { eventOf, withoutEvents } from './event-types.ts';
+import { BEFORE_ALL_TENANTS, lastInTurn } from './outbox-turns.ts';
 import { isRefusal } from './refused-events.ts';
 
 /** Where events go. */
@@ -102,12 +103,13 @@ const outboxEventOf = (row: Row): OutboxEvent | undefined => {
 /**
  * Hands the outbox of one sink to `handle`, in one replica at a time. Woken by NOTIFY; retries with backoff while
  * `handle` or the database fails. After a failure, it hands over half as many events, and an event that is refused by
- * itself is set aside: it stays in the table, and does not delay others. Each sink has its own rows and connection, so
- * none delays another.
+ * itself is set aside: it stays in the table, and does not delay others. Tenants get turns, so that none waits for all
+ * events of another. Each sink has its own rows and connection, so none delays another.
  */
 export const startOutboxReader = (options: OutboxReaderOptions): ExclusiveWorker => {
   const { database, logger, sink, batch = 500, handle } = options;
   let size = batch;
+  let after = BEFORE_ALL_TENANTS;
 
   const take = async (client: pg.Client, rows: readonly Row[]): Promise<void> => {
     const events = rows.flatMap((row) => outboxEventOf(row) ?? []);
@@ -134,11 +136,11 @@ export const startOutboxReader = (options: OutboxReaderOptions): ExclusiveWorker
   };
 
   const handleNext = async (client: pg.Client): Promise<boolean> => {
-    // Not the rows after the last one: a row with a smaller position can commit later.
+    // Of a tenant, not the rows after the last one: a row with a smaller position can commit later.
     const { rows } = await client.query<Row>({
-      name: 'first_in_outbox',
-      text: 'SELECT * FROM tenant_crm.first_in_outbox($1, $2)',
-      values: [sink, size],
+      name: 'next_in_outbox',
+      text: 'SELECT * FROM tenant_crm.next_in_outbox($1, $2, $3) ORDER BY position',
+      values: [sink, after, size],
     });
     const [first] = rows;
     if (!first) return false;
@@ -149,6 +151,7 @@ export const startOutboxReader = (options: OutboxReaderOptions): ExclusiveWorker
     try {
       await take(client, rows);
     } catch (error) {
+      // The turns stay where they are: the next batch has a part of these rows, so that a refused one is found.
       size = Math.ceil(rows.length / 2);
       // Without a backoff only if it makes progress: the worker then continues on a new connection.
       if (!isRefusal(error)) throw error;
@@ -156,7 +159,9 @@ export const startOutboxReader = (options: OutboxReaderOptions): ExclusiveWorker
       if (rows.length === 1) await setAside(client, first, error);
       return true;
     }
-    const isFull = rows.length === size;
+    const served = rows.map((row) => row.tenant_id);
+    after = lastInTurn(served, after);
+    const isFull = rows.length >= size;
     size = Math.min(batch, size * 2);
     return isFull;
   };
