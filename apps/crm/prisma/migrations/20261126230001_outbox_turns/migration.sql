@@ -10,7 +10,7 @@
 -- read. So the number of steps depends neither on the number of tenants nor on how much waits. Plans are made
 -- for each call: the table is empty most of the time, and the plans for that are slow when it is not.
 --
--- Each statement reads the events of a tenant from the first one on, although some were read before: on Citus, the
+-- Each step reads the events of a tenant from the first one on, without those that were read before: on Citus, the
 -- statements of this function do not see the same moment, and an event must not overtake an earlier one of its record that
 -- committed between two of them.
 CREATE FUNCTION tenant_crm.next_in_outbox(of_sink text, after_tenant uuid, most integer)
@@ -21,37 +21,26 @@ DECLARE
   share integer := greatest(most / 20, 1);
   -- As the other functions for readers, it sees nothing with a tenant.
   missing integer := CASE WHEN tenant_crm.current_tenant() IS NULL THEN most ELSE 0 END;
-  returned bigint[] := '{}';
-  -- The tenants that may have more events than were read, and how many were.
+  positions bigint[] := '{}';
+  read bigint[];
+  -- The tenants that may have more events than were read.
   cut uuid[] := '{}';
-  cut_after integer[] := '{}';
   still_cut uuid[];
-  still_cut_after integer[];
   last uuid := after_tenant;
   bound uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-  own integer := 0;
   asked integer;
-  found integer;
-  entry tenant_crm.outbox;
 BEGIN
   WHILE missing > 0 LOOP
     asked := least(share, missing);
-    found := 0;
-    FOR entry IN
-      SELECT * FROM tenant_crm.outbox
+    SELECT array_agg(position), (array_agg(tenant_id))[asked] INTO read, last FROM (
+      SELECT tenant_id, position FROM tenant_crm.outbox
       WHERE sink = of_sink AND failed_at IS NULL AND tenant_id > last AND tenant_id <= bound
       ORDER BY tenant_id, position LIMIT asked
-    LOOP
-      RETURN NEXT entry;
-      returned := returned || entry.position;
-      own := CASE WHEN entry.tenant_id = last THEN own + 1 ELSE 1 END;
-      last := entry.tenant_id;
-      found := found + 1;
-    END LOOP;
-    missing := missing - found;
-    IF found = asked THEN
+    ) AS turn;
+    positions := positions || read;
+    missing := missing - coalesce(cardinality(read), 0);
+    IF last IS NOT NULL THEN
       cut := cut || last;
-      cut_after := cut_after || own;
     ELSIF bound = after_tenant THEN
       EXIT;
     ELSE
@@ -62,30 +51,24 @@ BEGIN
 
   WHILE missing > 0 AND cut <> '{}' LOOP
     still_cut := '{}';
-    still_cut_after := '{}';
     FOR place IN 1 .. cardinality(cut) LOOP
-      asked := cut_after[place] + ceil(missing::numeric / (cardinality(cut) - place + 1));
-      found := 0;
-      FOR entry IN
-        SELECT * FROM tenant_crm.outbox
-        WHERE sink = of_sink AND failed_at IS NULL AND tenant_id = cut[place]
+      asked := ceil(missing::numeric / (cardinality(cut) - place + 1));
+      SELECT array_agg(position) INTO read FROM (
+        SELECT position FROM tenant_crm.outbox
+        WHERE sink = of_sink AND failed_at IS NULL AND tenant_id = cut[place] AND position <> ALL (positions)
         ORDER BY position LIMIT asked
-      LOOP
-        IF entry.position <> ALL (returned) THEN
-          RETURN NEXT entry;
-          returned := returned || entry.position;
-        END IF;
-        found := found + 1;
-      END LOOP;
-      missing := missing - (found - cut_after[place]);
-      IF found = asked THEN
+      ) AS turn;
+      positions := positions || read;
+      missing := missing - coalesce(cardinality(read), 0);
+      IF cardinality(read) = asked THEN
         still_cut := still_cut || cut[place];
-        still_cut_after := still_cut_after || found;
       END IF;
     END LOOP;
     cut := still_cut;
-    cut_after := still_cut_after;
   END LOOP;
+
+  RETURN QUERY SELECT * FROM tenant_crm.outbox
+  WHERE sink = of_sink AND failed_at IS NULL AND position = ANY (positions);
 END $$;
 
 REVOKE EXECUTE ON FUNCTION tenant_crm.next_in_outbox(text, uuid, integer) FROM PUBLIC;
