@@ -1,63 +1,15 @@
-import { createTenantDbs } from '@tessera/database-kit';
-import { createLogger } from '@tessera/http-kit';
-import { createRecords } from '../../records/records.ts';
-import { callerIn, openDatabase } from '../../testing/records.ts';
+import { openDatabase } from '../../testing/records.ts';
+import { type ImportOptions, startImport } from '../../testing/run-import.ts';
 import { deleteFailures, type FailedRow, failureBatches } from './failures.repository.ts';
-import { importKind } from './imports.kind.ts';
-import { CHUNK_BYTES, findImport, writeChunk } from './imports.repository.ts';
-import { importHandler } from './run-import.ts';
+import { findImport } from './imports.repository.ts';
 
 const { database, pool, close } = await openDatabase();
 afterAll(close);
 
-interface Options {
-  readonly timeLimit?: number;
-  readonly maxFailures?: number;
-  /** How many rows an interrupted attempt has read. */
-  readonly rowsRead?: number;
-}
-
-/** Creates an import of a file with these rows, and runs it; returns its id and tenant. */
-const runImport = async (
-  header: string,
-  rows: readonly string[],
-  { timeLimit, maxFailures, rowsRead = 0 }: Options,
-) => {
-  const caller = callerIn();
-  const { id } = await createRecords(importKind, database).create(caller, {
-    resource: 'contacts',
-    file_name: null,
-    encoding: 'utf-8',
-    delimiter: 'comma',
-    mapping: null,
-    duplicates: 'create',
-    dry_run: false,
-  });
-  const db = database.forTenant(caller.tenantId);
-  const file = Buffer.from(`${header}\n${rows.join('\n')}\n`);
-  for (let start = 0; start < file.length; start += CHUNK_BYTES) {
-    await writeChunk(db, id, start / CHUNK_BYTES, file.subarray(start, start + CHUNK_BYTES));
-  }
-  await pool.query(
-    "UPDATE tenant_crm.imports SET status = 'pending', rows_read = $2 WHERE id = $1",
-    [id, rowsRead],
-  );
-  const { signal } = new AbortController();
-  const handler = importHandler({
-    database: { forTenant: createTenantDbs(pool, { ...(timeLimit && { timeLimit }) }) },
-    access: {
-      canAskRights: false,
-      rightsOf: () => Promise.reject(new Error('There is no identity in these tests.')),
-    },
-    logger: createLogger('crm', 'silent'),
-    ...(maxFailures && { maxFailures }),
-  });
-  await handler.handle({ tenant_id: caller.tenantId, import_id: id } as never, {
-    id: crypto.randomUUID(),
-    attempt: 1,
-    signal,
-    stopping: signal,
-  });
+/** Runs an import of contacts to its end. */
+const runImport = async (header: string, rows: readonly string[], options: ImportOptions) => {
+  const { id, db, ended } = await startImport({ database, pool }, header, rows, options);
+  await ended;
   return { id, db };
 };
 

@@ -33,13 +33,14 @@ interface Import {
   readonly rows_skipped: number;
 }
 
-type Duplicates = 'create' | 'skip' | 'update';
-
-const countOf = {
-  create: 'rows_created',
-  skip: 'rows_skipped',
-  update: 'rows_updated',
-} as const;
+/** A file, and what becomes of its rows. */
+interface ImportedFile {
+  readonly what: string;
+  readonly file: Blob;
+  readonly duplicates: 'create' | 'skip' | 'update';
+  /** The number that has to be that of the rows. */
+  readonly counted: 'rows_created' | 'rows_skipped' | 'rows_updated';
+}
 
 /** What some work took. */
 interface Measured {
@@ -68,8 +69,8 @@ const measure = async (
 /** Imports a file; returns what the upload took, and what the import took from then on. */
 const importFile = async (
   bench: ScaleBench,
-  file: Blob,
-  { duplicates, count }: { readonly duplicates: Duplicates; readonly count: number },
+  { file, duplicates, counted }: ImportedFile,
+  count: number,
 ): Promise<{ readonly upload: Measured; readonly run: Measured }> => {
   const { system, large } = bench;
   const url = `${system.stack.crm.url}/api/crm/imports`;
@@ -90,7 +91,7 @@ const importFile = async (
     for (;;) {
       const { status, error, ...counts } = await dataOf(await fetch(`${url}/${id}`, { headers }));
       if (status === 'completed') {
-        if (counts[countOf[duplicates]] === count) return;
+        if (counts[counted] === count) return;
         throw new UnexpectedResponses(`import: ${JSON.stringify(counts)}`);
       }
       if (status !== 'pending' && status !== 'running') {
@@ -137,25 +138,31 @@ export const contactImport: ScaleScenario = {
     try {
       // Neither side is measured cold.
       await copy(bench, rowsOf('first-copy'));
-      await importFile(bench, fileOf('first-import'), { duplicates: 'create', count });
+      const creating = { duplicates: 'create', counted: 'rows_created' } as const;
+      await importFile(bench, { ...creating, what: 'first', file: fileOf('first-import') }, count);
       const rows = rowsOf('imported');
       const file = csvFile(rows);
       // Rows that change nothing are skipped.
       const changes = csvFile(rows.map((row) => ({ ...row, first_name: `${row.first_name} 2` })));
+      const files: readonly ImportedFile[] = [
+        { ...creating, what: 'create', file },
+        { ...creating, what: 'skip, all new', file: fileOf('new'), duplicates: 'skip' },
+        { what: 'skip, none new', file, duplicates: 'skip', counted: 'rows_skipped' },
+        { what: 'update', file: changes, duplicates: 'update', counted: 'rows_updated' },
+      ];
       const copies = [await copy(bench, rowsOf('copied-before'))];
-      const imports: (readonly [Duplicates, Awaited<ReturnType<typeof importFile>>])[] = [];
-      for (const duplicates of ['create', 'skip', 'update'] as const) {
-        const sent = duplicates === 'update' ? changes : file;
-        imports.push([duplicates, await importFile(bench, sent, { duplicates, count })]);
-        if (duplicates === 'create') copies.push(await copy(bench, rowsOf('copied-after')));
+      const imports: (Awaited<ReturnType<typeof importFile>> & Pick<ImportedFile, 'what'>)[] = [];
+      for (const one of files) {
+        imports.push({ what: one.what, ...(await importFile(bench, one, count)) });
+        if (one.what === 'create') copies.push(await copy(bench, rowsOf('copied-after')));
       }
       const copying = (of: keyof Measured): number =>
         copies.reduce((sum, one) => sum + one[of], 0) / copies.length / count;
-      return imports.map(([duplicates, { upload, run }]): Result => {
+      return imports.map(({ what, upload, run }): Result => {
         const rate = count / run.seconds;
         const withUpload = count / (upload.seconds + run.seconds);
         return {
-          what: `import of ${count} contacts, duplicates: ${duplicates}`,
+          what: `import of ${count} contacts, duplicates: ${what}`,
           load: {
             rate,
             p50: Number.NaN,
@@ -167,7 +174,7 @@ export const contactImport: ScaleScenario = {
           },
           ratio: rate * copying('seconds'),
           remark: `rows/s, ${withUpload.toFixed(0)} with the upload; COPY ${(1 / copying('seconds')).toFixed(0)} rows/s, DB ${(1000 * copying('databaseCpu')).toFixed(3)} ms`,
-          ...(duplicates === 'create' && {
+          ...(what === 'create' && {
             target: {
               text: `≥ ${MIN_ROWS_PER_SECOND} rows/s`,
               isMet: rate >= MIN_ROWS_PER_SECOND,
