@@ -81,6 +81,13 @@ export const ordered = ({ sort }: Listing, backwards = false): Prisma.Sql =>
     ? sql`ORDER BY ${sort.column}, id`
     : sql`ORDER BY ${sort.column} DESC, id DESC`;
 
+/** What tells a list apart from others, regardless of sort and page: its rows are those of a tenant that meet a condition. */
+export const listKey = (
+  { tenantId }: TenantDb,
+  { table }: Pick<Listing, 'table'>,
+  { text, values }: Prisma.Sql,
+): string => `${tenantId} ${table.text} ${text} ${JSON.stringify(values)}`;
+
 /** A page with an exact total. */
 export const exactly = <R>(
   { perPage }: Pick<Listing, 'perPage'>,

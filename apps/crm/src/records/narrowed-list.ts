@@ -17,6 +17,7 @@ import {
 import {
   exactly,
   type Found,
+  listKey,
   offsetOf,
   type Page,
   readLocated,
@@ -57,9 +58,6 @@ const manyHits = <R>(
 /** Filters that had more hits than `COUNTED`, and probably still have. */
 const hadMany = new LRUCache<string, true>({ max: 2000 });
 
-const filterKey = ({ tenantId }: TenantDb, { table, narrowing }: Narrowed): string =>
-  `${tenantId} ${table.text} ${narrowing.text} ${JSON.stringify(narrowing.values)}`;
-
 /**
  * The number of hits up to `COUNTED`, and the page if there are so few. If there are more: the rows of the page and
  * one more, as far as the first rows of the list have them. Few hits are read by a statement of their own, which is planned for
@@ -72,7 +70,7 @@ const firstHits = async <R>(
 ): Promise<Found<R>> => {
   const { count } = listing;
   const isKept = count !== undefined && count !== 'by index';
-  const key = count === 'by index' ? filterKey(db, listing) : undefined;
+  const key = count === 'by index' ? listKey(db, listing, listing.narrowing) : undefined;
   if (isKept || (key !== undefined && hadMany.has(key))) {
     const counted = isKept ? count : countByIndex(listing);
     const found = await manyHits<R>(db, listing, window, counted);

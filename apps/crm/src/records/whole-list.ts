@@ -1,10 +1,12 @@
 import { pageWithin } from '@tessera/http-kit';
+import { LRUCache } from 'lru-cache';
 import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import {
   exactly,
   type ListedRow,
   type Listing,
+  listKey,
   offsetOf,
   offsetWithin,
   ordered,
@@ -49,35 +51,74 @@ const laterPage = async <R>(db: TenantDb, listing: Whole<R>): Promise<Page<R> | 
   return found.rows.length === 0 ? undefined : exactly(listing, { ...found, page });
 };
 
+/** Expressions over `counted`: the place of a page, or of the last page if the list ends before it. */
+const placeOf = (listing: Listing): Prisma.Sql => sql`
+  located AS MATERIALIZED (SELECT ${totalColumn}, ${offsetWithin(listing)} AS before FROM counted),
+  part AS MATERIALIZED (
+    SELECT before, least(${listing.perPage}, ${totalColumn} - before) AS size,
+      greatest(${totalColumn} - before - ${listing.perPage}, 0) AS after
+    FROM located
+  )`;
+
+/** The page from one end of the list: it skips as many rows as are before or after the page. */
+const partFrom = (listing: Listing, skipped: 'before' | 'after'): Prisma.Sql => sql`
+  ${ordered(listing, skipped === 'after')}
+  LIMIT (SELECT size FROM part) OFFSET (SELECT ${raw(skipped)} FROM part)`;
+
+/** A page close to the end of the list, wherever the list ends; undefined if there is none. */
+const pageNearEnd = async <R>(db: TenantDb, listing: Whole<R>): Promise<Page<R> | undefined> => {
+  const { table, columns, live, liveTotal, format } = listing;
+  const rows = await db.read<ListedRow<R>>(
+    sql`WITH counted AS MATERIALIZED (SELECT ${liveTotal} AS ${totalColumn}), ${placeOf(listing)}
+    SELECT (SELECT ${totalColumn} FROM counted) AS ${totalColumn}, ${columns} FROM ${table}
+    WHERE ${live} ${partFrom(listing, 'after')}`,
+    { planOnce: true, format },
+  );
+  const total = totalOf(rows);
+  return rows.length === 0
+    ? undefined
+    : exactly(listing, { rows: rows.reverse(), page: pageWithin(listing, total), total });
+};
+
 /**
  * Any page. Those in the second half are found from the end of the list. PostgreSQL evaluates only the branch that
  * applies.
  */
 const deepPage = async <R>(db: TenantDb, listing: Whole<R>): Promise<Page<R>> => {
-  const { table, live, perPage } = listing;
-  const part = (before: string, backwards: boolean): Prisma.Sql => sql`ARRAY(
-    SELECT id FROM ${table} WHERE ${live} ${ordered(listing, backwards)}
-    LIMIT (SELECT size FROM part) OFFSET (SELECT ${raw(before)} FROM part)
-  )`;
+  const { table, live, liveTotal } = listing;
+  const idsFrom = (skipped: 'before' | 'after'): Prisma.Sql =>
+    sql`ARRAY(SELECT id FROM ${table} WHERE ${live} ${partFrom(listing, skipped)})`;
   const located = {
-    total: listing.liveTotal,
-    after: sql`,
-    located AS MATERIALIZED (SELECT ${totalColumn}, ${offsetWithin(listing)} AS before FROM counted),
-    part AS MATERIALIZED (
-      SELECT before, least(${perPage}, ${totalColumn} - before) AS size,
-        greatest(${totalColumn} - before - ${perPage}, 0) AS after
-      FROM located
-    )`,
-    ids: sql`CASE WHEN (SELECT after < before FROM part) THEN ${part('after', true)} ELSE ${part('before', false)} END`,
+    total: liveTotal,
+    after: sql`, ${placeOf(listing)}`,
+    ids: sql`CASE WHEN (SELECT after < before FROM part) THEN ${idsFrom('after')} ELSE ${idsFrom('before')} END`,
   };
   const found = await readLocated(db, listing, located, { planOnce: true });
   return exactly(listing, { ...found, page: pageWithin(listing, found.total) });
 };
 
+/** The last known totals of long lists. A page is read from the end that it was near to: a total that changed costs time only. */
+const totals = new LRUCache<string, number>({ max: 2000 });
+
+const readPage = async <R>(
+  db: TenantDb,
+  listing: Whole<R>,
+  known: number | undefined,
+): Promise<Page<R>> => {
+  const { page, perPage } = listing;
+  const offset = offsetOf(page, perPage);
+  const after = known === undefined ? undefined : known - offset - perPage;
+  let found: Page<R> | undefined;
+  if (offset < DEEP) found = await firstPage<R>(db, listing);
+  else if (after !== undefined && after < DEEP) found = await pageNearEnd<R>(db, listing);
+  else if (offset < FAR) found = await laterPage<R>(db, listing);
+  return found ?? deepPage<R>(db, listing);
+};
+
 /** One page of all live rows in a scope. */
 export const readWholeList = async <R>(db: TenantDb, listing: Whole<R>): Promise<Page<R>> => {
-  const offset = offsetOf(listing.page, listing.perPage);
-  const early = offset < DEEP ? firstPage : laterPage;
-  const found = offset < FAR ? await early<R>(db, listing) : undefined;
-  return found ?? deepPage<R>(db, listing);
+  const key = listKey(db, listing, listing.live);
+  const found = await readPage<R>(db, listing, totals.get(key));
+  if (found.total > DEEP) totals.set(key, found.total);
+  return found;
 };

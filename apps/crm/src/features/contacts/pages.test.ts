@@ -76,6 +76,29 @@ describe('Pages', () => {
     }
   });
 
+  test('near the end are those of the list as it is, after it became shorter or longer', async () => {
+    const caller = await crowd(pool, 1510);
+    const lastIds = async (page: number) => {
+      const { rows, ...listed } = await contacts.list(caller, { sort: 'name', page, per_page: 50 });
+      const all = await inOrder(pool, caller.tenantId, 'name', false);
+      const offset = (listed.page - 1) * 50;
+      expect(rows.map(({ id }) => id)).toEqual(all.slice(offset, offset + 50));
+      return listed;
+    };
+    expect(await lastIds(31)).toMatchObject({ page: 31, total: 1510, more: false });
+    expect(await lastIds(30)).toMatchObject({ page: 30, total: 1510, more: true });
+    await pool.query(
+      'UPDATE tenant_crm.contacts SET deleted_at = now() WHERE tenant_id = $1 AND last_name IN ($2, $3)',
+      [caller.tenantId, 'B', 'G'],
+    );
+    expect(await lastIds(31)).toMatchObject({ page: 22, total: 1079, more: false });
+    await pool.query('UPDATE tenant_crm.contacts SET deleted_at = NULL WHERE tenant_id = $1', [
+      caller.tenantId,
+    ]);
+    expect(await lastIds(22)).toMatchObject({ page: 22, total: 1510, more: true });
+    expect(await lastIds(40)).toMatchObject({ page: 31, total: 1510, more: false });
+  });
+
   test('of an empty list are one empty page', async () => {
     for (const query of [
       {},
