@@ -1,5 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { listKey } from './listing.ts';
 
 const { sql } = Prisma;
 
@@ -23,6 +25,36 @@ interface Sample {
   readonly has_pieces: boolean;
 }
 
+/** How long a sample is used, in milliseconds: rows that were added since can make a search slower, but not wrong. */
+const SAMPLED_FOR_MS = 60_000;
+
+/** Samples that were read lately. People who type a search send its first letters, often the same ones. */
+const samples = new LRUCache<string, Sample>({ max: 5000, ttl: SAMPLED_FOR_MS });
+
+/** The rows that are searched. */
+interface Searched {
+  readonly table: Prisma.Sql;
+  /** The condition for them. */
+  readonly among: Prisma.Sql;
+}
+
+const sampleOf = async (
+  db: TenantDb,
+  { table, among }: Searched,
+  term: string,
+  contains: Prisma.Sql,
+): Promise<Sample | undefined> => {
+  const key = `${listKey(db, { table }, among)} ${term}`;
+  const known = samples.get(key);
+  if (known) return known;
+  const [sample] = await db.read<Sample>(sql`
+    SELECT count(*) FILTER (WHERE ${contains})::int AS hits, tenant_crm.search_key(${term}) AS key,
+      tenant_crm.term_pieces(${term}) <> '{}' AS has_pieces
+    FROM (SELECT search_text FROM ${table} WHERE ${among} LIMIT ${SAMPLE}) AS sample`);
+  if (sample) samples.set(key, sample);
+  return sample;
+};
+
 /**
  * Rows with two letters or digits: the trigram index finds them in front of each character of ASCII, and at the end of
  * the text; the index of pieces finds them in texts with other characters.
@@ -39,19 +71,11 @@ const containsPair = (term: string, key: string): Prisma.Sql => sql`(
  * except for a digit and letters that most texts contain. These use `strpos`, since for LIKE the planner would read
  * the whole trigram index.
  */
-const textCondition = async (
-  db: TenantDb,
-  table: Prisma.Sql,
-  among: Prisma.Sql,
-  term: string,
-): Promise<Prisma.Sql> => {
+const textCondition = async (db: TenantDb, rows: Searched, term: string): Promise<Prisma.Sql> => {
   const matches = sql`search_text LIKE tenant_crm.search_pattern(${term})`;
   if (TRIGRAM.test(term.normalize())) return matches;
   const contains = sql`strpos(search_text, tenant_crm.search_key(${term})) > 0`;
-  const [sample] = await db.read<Sample>(sql`
-    SELECT count(*) FILTER (WHERE ${contains})::int AS hits, tenant_crm.search_key(${term}) AS key,
-      tenant_crm.term_pieces(${term}) <> '{}' AS has_pieces
-    FROM (SELECT search_text FROM ${table} WHERE ${among} LIMIT ${SAMPLE}) AS sample`);
+  const sample = await sampleOf(db, rows, term, contains);
   if (!sample || sample.hits >= FREQUENT) return contains;
   if (WORD_PAIR.test(sample.key)) return sql`${contains} AND ${containsPair(term, sample.key)}`;
   // Folding may make three letters of two: "uß".
@@ -71,11 +95,11 @@ export interface AlsoSearched {
 /** The condition for rows that a search finds, in `search_text` and elsewhere. */
 export const searchCondition = async (
   db: TenantDb,
-  rows: { readonly table: Prisma.Sql; readonly among: Prisma.Sql },
+  rows: Searched,
   term: string,
   alsoSearched: AlsoSearched | undefined,
 ): Promise<Prisma.Sql> => {
-  const found = await textCondition(db, rows.table, rows.among, term);
+  const found = await textCondition(db, rows, term);
   const also = alsoSearched?.condition(db, term);
   return also ? sql`((${found}) OR ${also})` : found;
 };
