@@ -62,6 +62,11 @@ export interface Declaration<
   /** A record in responses. Fields are columns, except for those in `computed`. */
   readonly answer: Shape & Field<T['answer']>;
   readonly computed?: { readonly [K in Computed]: (row: NoInfer<T['row']>) => unknown };
+  /**
+   * SQL expressions that return the same as computed fields. Lists read records faster if each computed field has one (see
+   * `jsonItems`).
+   */
+  readonly computedInSql?: { readonly [K in Computed]?: string };
   readonly hidden?: Hidden;
   /**
    * Fields of the response and hidden columns that lists neither read nor return, because their texts are long: a record

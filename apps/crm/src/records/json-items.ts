@@ -14,11 +14,12 @@ type Texts = readonly (string | null)[];
 
 /**
  * How lists read records as JSON text. To create each record first, and to write it as JSON again, would take much of the CPU
- * time of a page. Undefined if a record needs more than its columns.
+ * time of a page. Undefined if a record needs more than its columns and expressions of them.
  */
 export const jsonItems = <T extends KindTypes>({
   item,
   computed,
+  computedInSql,
   jsonFields,
   searchedColumns,
   tenantFields,
@@ -27,12 +28,14 @@ export const jsonItems = <T extends KindTypes>({
   const isOfColumns =
     !searchedColumns &&
     Object.keys(jsonFields).length === 0 &&
-    !names.some((name) => Object.hasOwn(computed, name));
+    Object.keys(computed).every((name) => !names.includes(name) || computedInSql[name]);
   if (!isOfColumns) return undefined;
 
   return {
     types: jsonTypes,
-    columns: [...new Set(['id', ...names])],
+    columns: [...new Set(['id', ...names])].map((name) =>
+      computedInSql[name] ? `${computedInSql[name]} AS ${name}` : name,
+    ),
     rowOf(columns) {
       const indexOf = (name: string): number => columns.indexOf(name);
       const [id, total, keys] = [indexOf('id'), indexOf(TOTAL), indexOf(KEYS)];

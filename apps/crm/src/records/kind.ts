@@ -102,6 +102,7 @@ export interface Kind<T extends KindTypes = KindTypes> {
   /** A record in lists: the response without `omittedFromLists`. */
   readonly item: Shape & Field<T['item']>;
   readonly computed: Readonly<Record<string, OfRow<T['row']>>>;
+  readonly computedInSql: Readonly<Record<string, string>>;
   readonly hidden: HiddenColumns;
   readonly omittedFromLists: readonly string[];
   readonly inputOnly: readonly string[];
@@ -209,6 +210,7 @@ export const kindsFor =
     const kind = {
       path: `/${given.table.replaceAll('_', '-')}`,
       computed: {},
+      computedInSql: {},
       hidden: {},
       omittedFromLists,
       item: itemOf(declaration.answer, omittedFromLists, given.searchedColumns),

@@ -36,6 +36,7 @@ export const documentFolder = declareKind({
     is_private: described(bool(), 'Whether only members of it, or of a folder above, see it'),
   }),
   computed: { is_private: ({ restricted_by }) => restricted_by.length > 0 },
+  computedInSql: { is_private: 'cardinality(restricted_by) > 0' },
   hidden: { restricted_by: hidden<readonly string[]>(), deleted_with: hidden<string | null>() },
   sort: { name: 'sort_name', ...timeSort },
   defaultSort: 'name',

@@ -81,6 +81,7 @@ export const timeEntry = declareKind({
   answer: TimeEntry,
   inputOnly: ['minutes'],
   computed: { minutes: (row) => minutesBetween(row.started_at, row.ended_at) },
+  computedInSql: { minutes: 'minutes' },
   sort: { started_at: 'started_at', updated_at: 'updated_at' },
   defaultSort: '-started_at',
   filters: {
