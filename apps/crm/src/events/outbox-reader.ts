@@ -136,7 +136,7 @@ export const startOutboxReader = (options: OutboxReaderOptions): ExclusiveWorker
   };
 
   const handleNext = async (client: pg.Client): Promise<boolean> => {
-    // Of a tenant, not the rows after the last one: a row with a smaller position can commit later.
+    // Always from the first row of a tenant, not after the last one taken: a row with a smaller position can commit later.
     const { rows } = await client.query<Row>({
       name: 'next_in_outbox',
       text: 'SELECT * FROM tenant_crm.next_in_outbox($1, $2, $3) ORDER BY position',
@@ -156,7 +156,11 @@ export const startOutboxReader = (options: OutboxReaderOptions): ExclusiveWorker
       // Without a backoff only if it makes progress: the worker then continues on a new connection.
       if (!isRefusal(error)) throw error;
       await client.query('ROLLBACK');
-      if (rows.length === 1) await setAside(client, first, error);
+      if (rows.length === 1) {
+        await setAside(client, first, error);
+        // Other tenants do not wait until more events of this one are set aside.
+        after = first.tenant_id;
+      }
       return true;
     }
     const served = rows.map((row) => row.tenant_id);

@@ -195,6 +195,27 @@ test('An event that is refused is set aside among those of many tenants, and all
   }
 });
 
+test('Another tenant does not wait until all refused events of a tenant are set aside', async () => {
+  const [refused = '', other = ''] = tenantsOf(2);
+  await fill([refused], 30);
+  await fill([other], 1);
+  const asideBefore: (number | undefined)[] = [];
+  start({
+    batch: 50,
+    async handle(events) {
+      if (tenantsIn(events).includes(refused)) {
+        throw Object.assign(new Error('too large'), { type: 'MESSAGE_TOO_LARGE' });
+      }
+      const [aside] = await query<{ count: number }>(
+        'SELECT count(*)::int AS count FROM tenant_crm.outbox WHERE failed_at IS NOT NULL',
+      );
+      asideBefore.push(aside?.count);
+    },
+  });
+  await untilEmpty();
+  expect(asideBefore).toEqual([1]);
+});
+
 /** How many rows of the outbox the statements of a transaction have read so far, and how. */
 const readBy = async (client: Pick<Database['pool'], 'query'>) => {
   const { rows } = await client.query<{ scanned: number; found: number; deleted: number }>(

@@ -16,6 +16,8 @@ export interface ImportOptions {
   readonly maxFailures?: number;
   /** How many rows an interrupted attempt has read. */
   readonly rowsRead?: number;
+  /** Aborted when the process stops. */
+  readonly stopping?: AbortSignal;
 }
 
 interface StartedImport {
@@ -30,7 +32,7 @@ export const startImport = async (
   { database, pool }: { readonly database: Database; readonly pool: Pool },
   header: string,
   rows: readonly string[],
-  { caller = callerIn(), timeLimit, maxFailures, rowsRead = 0 }: ImportOptions = {},
+  { caller = callerIn(), timeLimit, maxFailures, rowsRead = 0, stopping }: ImportOptions = {},
 ): Promise<StartedImport> => {
   const { id } = await createRecords(importKind, database).create(caller, {
     resource: 'contacts',
@@ -64,7 +66,7 @@ export const startImport = async (
     id: crypto.randomUUID(),
     attempt: 1,
     signal,
-    stopping: signal,
+    stopping: stopping ?? signal,
   });
   return { id, db, ended: Promise.resolve(ended) };
 };

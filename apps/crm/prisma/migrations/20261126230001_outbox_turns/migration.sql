@@ -3,10 +3,10 @@
 
 -- The next events of a sink: those of the tenants after one, in the order of their ids, and then from the smallest id
 -- on. In its turn, a tenant has at most a twentieth of the batch, so that a batch of twenty or more has turns of twenty
--- tenants, if as many wait. What is left after a turn of all tenants is shared among those with more events. Fewer
--- events than asked for are all that wait. The events of a tenant are its first ones.
+-- tenants, if as many wait. What is left after a turn of all tenants is shared among those with more events. If it
+-- returns fewer events than requested, no others wait. Of each tenant, it returns the earliest events.
 --
--- Each step reads an index from a tenant on, as many rows as a turn may have, and continues after the last tenant that it
+-- Each step reads an index starting at a tenant, as many rows as a turn may have, and continues after the last tenant that it
 -- read. So the number of steps depends neither on the number of tenants nor on how much waits. Plans are made
 -- for each call: the table is empty most of the time, and the plans for that are slow when it is not.
 --

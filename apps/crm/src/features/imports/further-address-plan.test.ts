@@ -53,7 +53,7 @@ test('Contacts are found by further addresses through an index among many contac
   );
 });
 
-test('To find a contact by a further address takes as long after thousands were written as after a vacuum', async () => {
+test('Finding a contact by a further address is as fast after thousands were written as after a vacuum', async () => {
   const { tenantId, ids } = await withFurtherAddresses('TRUE');
   const searched = ids.slice(0, 100);
   await pool.query('ANALYZE tenant_crm.contacts');

@@ -25,12 +25,13 @@ import { type ImportTarget, importTargets } from './targets.ts';
 const PARTS_BEFORE_GROWTH = 10;
 
 /**
- * How long rows that are saved wait, in their transaction, until the rows before them are committed, in milliseconds. Those may
- * wait for a lock that is waited for because of this transaction.
+ * How long a saved batch keeps its transaction open while the previous batch is saved, in milliseconds. The previous batch may
+ * itself be waiting, through another session, for a lock that this transaction holds; PostgreSQL cannot detect that
+ * deadlock. Less than the time that a batch waits for a connection.
  */
-const MAX_WAIT_MS = 5000;
+const MAX_WAIT_MS = 2500;
 
-/** The import has ended, so that the rows of a transaction are not saved. */
+/** The import has ended; the transaction must be rolled back. */
 class HasEnded extends Error {}
 
 /** See `MAX_WAIT_MS`. */
@@ -44,10 +45,10 @@ export class ImportRun {
   readonly #sender: SenderCheck;
   readonly #dryRunValues: SeenValues | undefined;
   /**
-   * Whether two batches are saved at once, by two processors of PostgreSQL, and committed in the order of the file. Only if
-   * the records of one do not depend on those of the other.
+   * Whether two batches are saved at once, in two sessions and thus on two cores of PostgreSQL, and committed in the order of
+   * the file. Only if the records of one do not depend on those of the other, and while no transaction takes too long.
    */
-  readonly #overlaps: boolean;
+  #overlaps: boolean;
   #rowsRead: number;
   #rowsFailed: number;
   readonly #maxFailures: number;
@@ -68,7 +69,7 @@ export class ImportRun {
     this.#maxFailures = maxFailures;
   }
 
-  /** Returns when the import has ended. Throws `UnreadableFile`, or when `run` has to end. */
+  /** Returns when the import has ended. Throws `UnreadableFile`, or when the job has to end. */
   async run(job: JobRun): Promise<void> {
     const { id } = this.#import;
     const rows = readRows(readChunks(this.#db, id), this.#import);
@@ -78,19 +79,33 @@ export class ImportRun {
     if (!assigned.ok) throw new UnreadableFile(`${assigned.message}.`);
     const check = rowReader(rowShape, assigned.columns);
     const batches = batchesOf(rows, this.#rowsRead, check);
-    /** Whether the import goes on after the batch before. */
+    /** Whether the import continues after the previous batch. */
     let before = Promise.resolve(true);
     let saving = before;
+    /** Whether a batch has failed, or ended the import. */
+    let isOver = false;
     try {
       let next = batches.next();
       for (;;) {
-        const { value: batch, done: isAtEnd } = await next;
+        const read = await next.catch(async (error: unknown) => {
+          // The import may continue with the previous batch, which comes before the error in the file.
+          if (await before) throw error;
+        });
+        if (!read || (isOver && !(await before))) return;
+        const { value: batch, done: isAtEnd } = read;
         if (isAtEnd) break;
         // The next rows are read and checked while PostgreSQL saves these.
         next = batches.next();
         next.catch(() => undefined);
         saving = this.#saveInParts(batch, before, job);
-        saving.catch(() => undefined);
+        saving.then(
+          (isRunning) => {
+            isOver ||= !isRunning;
+          },
+          () => {
+            isOver = true;
+          },
+        );
         const isRunning = await (this.#overlaps ? before : saving);
         if (!isRunning) return;
         before = saving;
@@ -103,7 +118,7 @@ export class ImportRun {
     await endImport(this.#db, id, 'completed');
   }
 
-  /** Whether rows may be saved now. Ends the import if its sender lost rights; throws when `run` has to end. */
+  /** Whether rows may be saved now. Ends the import if its sender lost rights; throws when the job has to end. */
   async #mayContinue(job: JobRun): Promise<boolean> {
     if (job.signal.aborted || job.stopping.aborted) throw new Error('The import continues later.');
     const state = await this.#sender.verify(job);
@@ -121,7 +136,7 @@ export class ImportRun {
     job: JobRun,
   ): Promise<boolean> {
     let saved = 0;
-    if (this.#size < BATCH && !(await before)) return false;
+    if (!this.#overlaps && !(await before)) return false;
     while (saved < batch.length) {
       if (!(await this.#mayContinue(job))) return false;
       const part = batch.slice(saved, saved + this.#size);
@@ -138,6 +153,7 @@ export class ImportRun {
           continue;
         }
         if (!(error instanceof TransactionTimeout) || part.length === 1) throw error;
+        this.#overlaps = false;
         this.#size = Math.ceil(part.length / 2);
         this.#partsSaved = 0;
       }
@@ -158,12 +174,13 @@ export class ImportRun {
       else failures.push({ row_number, cells, errors: result.errors });
     }
     const { id, dry_run: isDryRun } = this.#import;
+    const overlaps = this.#overlaps;
     const transaction = this.#db.transaction(async (db) => {
-      if (!this.#overlaps) await this.#claim(db, before);
+      if (!overlaps) await this.#claim(db, before);
       await commitWithoutWaiting(db);
       const save = () => saveRows(this.#destination(db), valid);
       const result = isDryRun ? await dryRun(db, save) : await save();
-      if (this.#overlaps) await this.#claim(db, before);
+      if (overlaps) await this.#claim(db, before);
       const failed = [...failures, ...result.failures];
       await writeFailures(db, id, failed);
       const counts = { rows_read: rows.length, rows_failed: failed.length };
@@ -182,7 +199,7 @@ export class ImportRun {
     }
   }
 
-  /** Locks the import until the transaction ends, after the rows before are committed. */
+  /** Waits until the previous batch is committed, and locks the import until the transaction ends. */
   async #claim(db: TenantDb, before: Promise<boolean>): Promise<void> {
     const waiting = new AbortController();
     const late = pause(MAX_WAIT_MS, 'late' as const, { signal: waiting.signal });

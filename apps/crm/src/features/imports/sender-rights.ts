@@ -44,6 +44,9 @@ export const senderRights = (
 ): Promise<HeldRights> =>
   heldRights(access, actorFor(tenantId, found.principal), importPermissions(found));
 
+/** Whether rows may be saved; `ended` if the import was cancelled meanwhile. */
+type SenderState = 'kept' | 'lost' | 'ended';
+
 /** Verifies the rights of the sender while an import runs, at its start and every minute. */
 export class SenderCheck {
   readonly #access: RightsSource;
@@ -51,6 +54,7 @@ export class SenderCheck {
   readonly #import: CheckedImport;
   readonly #logger: Logger;
   #verifiedAt = Number.NEGATIVE_INFINITY;
+  #verifying: Promise<SenderState> | undefined;
 
   constructor(access: RightsSource, db: TenantDb, found: CheckedImport, logger: Logger) {
     this.#access = access;
@@ -60,10 +64,17 @@ export class SenderCheck {
   }
 
   /**
-   * Whether rows may be saved now; `ended` if the import was cancelled meanwhile. Waits while identity does not answer.
-   * Throws when the run has to end. Without a client at identity, the result is always `kept`: events cancel imports.
+   * Whether rows may be saved now. Waits while identity does not answer. Throws when the job has to end. Without a client at
+   * identity, the result is always `kept`: events cancel imports.
    */
-  async verify({ signal, stopping }: JobRun): Promise<'kept' | 'lost' | 'ended'> {
+  verify(job: JobRun): Promise<SenderState> {
+    this.#verifying ??= this.#verify(job).finally(() => {
+      this.#verifying = undefined;
+    });
+    return this.#verifying;
+  }
+
+  async #verify({ signal, stopping }: JobRun): Promise<SenderState> {
     if (!this.#access.canAskRights) return 'kept';
     let waits = 0;
     while (performance.now() - this.#verifiedAt >= VERIFIED_FOR_MS) {
