@@ -158,7 +158,7 @@ export const startOutboxReader = (options: OutboxReaderOptions): ExclusiveWorker
       await client.query('ROLLBACK');
       if (rows.length === 1) {
         await setAside(client, first, error);
-        // Other tenants do not wait until more events of this one are set aside.
+        // Other tenants get their turn before more events of this one are set aside.
         after = first.tenant_id;
       }
       return true;

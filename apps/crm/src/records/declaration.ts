@@ -63,8 +63,8 @@ export interface Declaration<
   readonly answer: Shape & Field<T['answer']>;
   readonly computed?: { readonly [K in Computed]: (row: NoInfer<T['row']>) => unknown };
   /**
-   * SQL expressions that return the same as computed fields. Lists read records faster if each computed field has one (see
-   * `jsonItems`).
+   * SQL expressions that return the same as computed fields. If each computed field has one, lists read records as JSON text,
+   * which is faster (see `jsonItems`, also for other conditions).
    */
   readonly computedInSql?: { readonly [K in Computed]?: string };
   readonly hidden?: Hidden;

@@ -13,8 +13,8 @@ export interface JsonRow<Item> {
 type Texts = readonly (string | null)[];
 
 /**
- * How lists read records as JSON text. To create each record first, and to write it as JSON again, would take much of the CPU
- * time of a page. Undefined if a record needs more than its columns and expressions of them.
+ * How lists read records as JSON text. Creating each record and serializing it again would take much of the CPU time of a page.
+ * Undefined if a record needs more than its columns and expressions of them.
  */
 export const jsonItems = <T extends KindTypes>({
   item,

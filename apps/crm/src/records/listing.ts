@@ -81,7 +81,7 @@ export const ordered = ({ sort }: Listing, backwards = false): Prisma.Sql =>
     ? sql`ORDER BY ${sort.column}, id`
     : sql`ORDER BY ${sort.column} DESC, id DESC`;
 
-/** What tells a list apart from others, regardless of sort and page: its rows are those of a tenant that meet a condition. */
+/** Identifies a list, whatever its sort and page: the rows of a tenant in a table that meet a condition. */
 export const listKey = (
   { tenantId }: TenantDb,
   { table }: Pick<Listing, 'table'>,

@@ -25,11 +25,13 @@ interface Sample {
   readonly has_pieces: boolean;
 }
 
-/** How long a sample is used, in milliseconds: rows that were added since can make a search slower, but not wrong. */
+/** How long a sample is used, in milliseconds. An outdated sample can make a search slower, but not wrong. */
 const SAMPLED_FOR_MS = 60_000;
 
-/** Samples that were read lately. People who type a search send its first letters, often the same ones. */
+/** Recently read samples. While people type, the same first letters are searched again and again. */
 const samples = new LRUCache<string, Sample>({ max: 5000, ttl: SAMPLED_FOR_MS });
+/** Longer keys have filters that are hardly repeated. */
+const MAX_KEY_LENGTH = 2000;
 
 /** The rows that are searched. */
 interface Searched {
@@ -51,7 +53,7 @@ const sampleOf = async (
     SELECT count(*) FILTER (WHERE ${contains})::int AS hits, tenant_crm.search_key(${term}) AS key,
       tenant_crm.term_pieces(${term}) <> '{}' AS has_pieces
     FROM (SELECT search_text FROM ${table} WHERE ${among} LIMIT ${SAMPLE}) AS sample`);
-  if (sample) samples.set(key, sample);
+  if (sample && key.length <= MAX_KEY_LENGTH) samples.set(key, sample);
   return sample;
 };
 

@@ -23,7 +23,10 @@ interface Whole<R> extends Listing<R> {
   readonly liveTotal: Prisma.Sql;
 }
 
-/** From this offset on, the page is found in the index alone, and only its rows are read from the table. */
+/**
+ * How many rows are skipped in the table itself to get to a page, from either end of the list. If there are more, the page is
+ * found in the index alone, and only its rows are read from the table.
+ */
 const DEEP = 1000;
 /** From this offset on, the page is read from the nearer end of the list. */
 const FAR = 10_000;
@@ -51,7 +54,7 @@ const laterPage = async <R>(db: TenantDb, listing: Whole<R>): Promise<Page<R> | 
   return found.rows.length === 0 ? undefined : exactly(listing, { ...found, page });
 };
 
-/** Expressions over `counted`: the place of a page, or of the last page if the list ends before it. */
+/** Common table expressions after `counted`: where the page is, or the last page if the list ends before it. */
 const placeOf = (listing: Listing): Prisma.Sql => sql`
   located AS MATERIALIZED (SELECT ${totalColumn}, ${offsetWithin(listing)} AS before FROM counted),
   part AS MATERIALIZED (
@@ -60,18 +63,24 @@ const placeOf = (listing: Listing): Prisma.Sql => sql`
     FROM located
   )`;
 
-/** The page from one end of the list: it skips as many rows as are before or after the page. */
-const partFrom = (listing: Listing, skipped: 'before' | 'after'): Prisma.Sql => sql`
-  ${ordered(listing, skipped === 'after')}
-  LIMIT (SELECT size FROM part) OFFSET (SELECT ${raw(skipped)} FROM part)`;
+/** Selects the page from one end of the list, skipping the rows before or after it. */
+const partFrom = (
+  listing: Listing,
+  skipped: 'before' | 'after',
+  size = sql`SELECT size FROM part`,
+): Prisma.Sql => sql`
+  ${ordered(listing, skipped === 'after')} LIMIT (${size}) OFFSET (SELECT ${raw(skipped)} FROM part)`;
 
-/** A page close to the end of the list, wherever the list ends; undefined if there is none. */
+/** The size of a page that is near the end, otherwise 0: then PostgreSQL skips nothing. */
+const sizeNearEnd = sql`SELECT CASE WHEN after < ${DEEP} THEN size ELSE 0 END FROM part`;
+
+/** A page near the end of the list; undefined if it is not near, or the list is empty. */
 const pageNearEnd = async <R>(db: TenantDb, listing: Whole<R>): Promise<Page<R> | undefined> => {
   const { table, columns, live, liveTotal, format } = listing;
   const rows = await db.read<ListedRow<R>>(
     sql`WITH counted AS MATERIALIZED (SELECT ${liveTotal} AS ${totalColumn}), ${placeOf(listing)}
     SELECT (SELECT ${totalColumn} FROM counted) AS ${totalColumn}, ${columns} FROM ${table}
-    WHERE ${live} ${partFrom(listing, 'after')}`,
+    WHERE ${live} ${partFrom(listing, 'after', sizeNearEnd)}`,
     { planOnce: true, format },
   );
   const total = totalOf(rows);
@@ -97,7 +106,7 @@ const deepPage = async <R>(db: TenantDb, listing: Whole<R>): Promise<Page<R>> =>
   return exactly(listing, { ...found, page: pageWithin(listing, found.total) });
 };
 
-/** The last known totals of long lists. A page is read from the end that it was near to: a total that changed costs time only. */
+/** The last known totals of long lists. They only decide how a page is read: an outdated one makes it slower, not wrong. */
 const totals = new LRUCache<string, number>({ max: 2000 });
 
 const readPage = async <R>(

@@ -97,6 +97,15 @@ describe('Pages', () => {
     ]);
     expect(await lastIds(22)).toMatchObject({ page: 22, total: 1510, more: true });
     expect(await lastIds(40)).toMatchObject({ page: 31, total: 1510, more: false });
+    // So many that the page is no longer near the end.
+    await pool.query(
+      `INSERT INTO tenant_crm.contacts (id, tenant_id, first_name, last_name)
+       SELECT gen_random_uuid(), tenant_id, first_name, last_name
+       FROM tenant_crm.contacts WHERE tenant_id = $1 LIMIT 1200`,
+      [caller.tenantId],
+    );
+    expect(await lastIds(31)).toMatchObject({ page: 31, total: 2710, more: true });
+    expect(await lastIds(55)).toMatchObject({ page: 55, total: 2710, more: false });
   });
 
   test('of an empty list are one empty page', async () => {

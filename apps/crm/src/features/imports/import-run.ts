@@ -88,7 +88,7 @@ export class ImportRun {
       let next = batches.next();
       for (;;) {
         const read = await next.catch(async (error: unknown) => {
-          // The import may continue with the previous batch, which comes before the error in the file.
+          // Rows before the error are saved first; if the previous batch fails, the import is repeated from there.
           if (await before) throw error;
         });
         if (!read || (isOver && !(await before))) return;
@@ -127,7 +127,7 @@ export class ImportRun {
   }
 
   /**
-   * Saves a batch and returns whether the import goes on. If that takes longer than a transaction may, the batch is saved in
+   * Saves a batch and returns whether the import continues. If that takes longer than a transaction may, the batch is saved in
    * smaller parts, and so are later ones.
    */
   async #saveInParts(

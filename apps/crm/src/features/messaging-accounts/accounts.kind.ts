@@ -39,7 +39,6 @@ export const declareAccounts = (channel: Channel, vault: Vault | undefined) => {
     create: create as Shape as Shape & Field<AccountInput>,
     answer: answer as Shape as Shape & Field<AccountAnswer>,
     computed: { has_credentials: (row: AccountRow) => row.sealed_credentials !== null },
-    computedInSql: { has_credentials: 'sealed_credentials IS NOT NULL' },
     hidden: {
       channel: hidden<Channel>(),
       settings: hiddenJson<Settings>(),
