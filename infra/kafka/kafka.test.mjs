@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import * as embedded from '../../packages/local-stack/src/broker.ts';
 import { startBroker } from './kafka.mjs';
@@ -36,7 +37,11 @@ const using = async (client, work) => {
 };
 
 const create = (broker, topic) =>
-  using(clientOf(broker).admin(), (admin) => admin.createTopics({ topics: [{ topic }] }));
+  using(clientOf(broker).admin(), async (admin) => {
+    // kafkajs fails if it waits while the broker does not know the new topic yet.
+    await admin.createTopics({ topics: [{ topic }], waitForLeaders: false });
+    while (!(await admin.listTopics()).includes(topic)) await pause(20);
+  });
 
 const send = (broker, topic, value, options = {}) => {
   const producer = clientOf(broker).producer({
