@@ -109,25 +109,25 @@ const deepPage = async <R>(db: TenantDb, listing: Whole<R>): Promise<Page<R>> =>
 /** The last known totals of long lists. They only decide how a page is read: an outdated one makes it slower, not wrong. */
 const totals = new LRUCache<string, number>({ max: 2000 });
 
-const readPage = async <R>(
-  db: TenantDb,
-  listing: Whole<R>,
-  known: number | undefined,
-): Promise<Page<R>> => {
+const keyOf = (db: TenantDb, listing: Whole<unknown>): string => listKey(db, listing, listing.live);
+
+const readPage = async <R>(db: TenantDb, listing: Whole<R>): Promise<Page<R>> => {
   const { page, perPage } = listing;
   const offset = offsetOf(page, perPage);
-  const after = known === undefined ? undefined : known - offset - perPage;
   let found: Page<R> | undefined;
-  if (offset < DEEP) found = await firstPage<R>(db, listing);
-  else if (after !== undefined && after < DEEP) found = await pageNearEnd<R>(db, listing);
-  else if (offset < FAR) found = await laterPage<R>(db, listing);
+  if (offset < DEEP) {
+    found = await firstPage<R>(db, listing);
+  } else {
+    const after = (totals.get(keyOf(db, listing)) ?? Number.POSITIVE_INFINITY) - offset - perPage;
+    if (after < DEEP) found = await pageNearEnd<R>(db, listing);
+    else if (offset < FAR) found = await laterPage<R>(db, listing);
+  }
   return found ?? deepPage<R>(db, listing);
 };
 
 /** One page of all live rows in a scope. */
 export const readWholeList = async <R>(db: TenantDb, listing: Whole<R>): Promise<Page<R>> => {
-  const key = listKey(db, listing, listing.live);
-  const found = await readPage<R>(db, listing, totals.get(key));
-  if (found.total > DEEP) totals.set(key, found.total);
+  const found = await readPage<R>(db, listing);
+  if (found.total > DEEP) totals.set(keyOf(db, listing), found.total);
   return found;
 };
