@@ -2,24 +2,20 @@ import { createLogger } from '@tessera/http-kit';
 import { until } from '@tessera/local-stack';
 import { createDatabase, type Database } from '../database.ts';
 import { contact } from '../features/contacts/contacts.kind.ts';
-import { createRecords, type RecordsOf } from '../records/records.ts';
-import { crmDatabase } from '../testing/crm.ts';
-import { onPartitions } from '../testing/partitioned-tables.ts';
+import { createRecords } from '../records/records.ts';
+import { type OutboxDatabase, openOutbox } from '../testing/outbox.ts';
 import { callerIn } from '../testing/records.ts';
 import { type OutboxEvent, type OutboxReaderOptions, startOutboxReader } from './outbox-reader.ts';
 import { BEFORE_ALL_TENANTS, lastInTurn } from './outbox-turns.ts';
 
 const logger = createLogger('test', 'silent');
 
-let access: { url: string; directUrl: string; poolSize: number; rowSecurity: boolean };
-let database: Database;
-let contacts: RecordsOf<typeof contact>;
+let access: OutboxDatabase['access'];
+let database: OutboxDatabase['database'];
+let contacts: OutboxDatabase['contacts'];
 let stops: (() => Promise<unknown>)[];
 beforeEach(async () => {
-  const url = await crmDatabase();
-  access = { url, directUrl: url, poolSize: 5, rowSecurity: !onPartitions };
-  database = createDatabase({ ...access, publishesEvents: true }, logger);
-  contacts = createRecords(contact, database);
+  ({ access, database, contacts } = await openOutbox(logger));
   stops = [() => database.close()];
 });
 afterEach(async () => {

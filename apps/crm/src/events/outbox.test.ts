@@ -2,26 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { createLogger } from '@tessera/http-kit';
 import { until } from '@tessera/local-stack';
 import pg from 'pg';
-import { createDatabase, type Database } from '../database.ts';
+import { createDatabase } from '../database.ts';
 import { contact } from '../features/contacts/contacts.kind.ts';
-import { createRecords, type RecordsOf } from '../records/records.ts';
-import { crmDatabase } from '../testing/crm.ts';
+import { createRecords } from '../records/records.ts';
+import { type OutboxDatabase, openOutbox } from '../testing/outbox.ts';
 import { onPartitions } from '../testing/partitioned-tables.ts';
 import { callerIn } from '../testing/records.ts';
 import { type OutboxEvent, type OutboxReaderOptions, startOutboxReader } from './outbox-reader.ts';
 
 const logger = createLogger('test', 'silent');
 
-let url: string;
-let access: { url: string; directUrl: string; poolSize: number; rowSecurity: boolean };
-let database: Database;
-let contacts: RecordsOf<typeof contact>;
+let access: OutboxDatabase['access'];
+let database: OutboxDatabase['database'];
+let contacts: OutboxDatabase['contacts'];
 let stops: (() => Promise<unknown>)[];
 beforeEach(async () => {
-  url = await crmDatabase();
-  access = { url, directUrl: url, poolSize: 5, rowSecurity: !onPartitions };
-  database = createDatabase({ ...access, publishesEvents: true }, logger);
-  contacts = createRecords(contact, database);
+  ({ access, database, contacts } = await openOutbox(logger));
   stops = [() => database.close()];
 });
 afterEach(async () => {
@@ -242,7 +238,7 @@ test('A user who does not own the tables reads the outbox, and a tenant does not
   if (onPartitions) return;
   const name = `member_${randomUUID().replaceAll('-', '')}`;
   await database.pool.query(`CREATE ROLE ${name} LOGIN PASSWORD 'secret' IN ROLE tessera_tenant`);
-  const own = new URL(url);
+  const own = new URL(access.url);
   own.username = name;
   own.password = 'secret';
   await contacts.create(callerIn(), person('Ada'));

@@ -1,5 +1,5 @@
 import { openDatabase } from '../../testing/records.ts';
-import { type ImportOptions, startImport } from '../../testing/run-import.ts';
+import { type ImportOptions, startImport } from '../../testing/start-import.ts';
 import { deleteFailures, type FailedRow, failureBatches } from './failures.repository.ts';
 import { findImport } from './imports.repository.ts';
 

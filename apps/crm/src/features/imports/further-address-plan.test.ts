@@ -21,9 +21,6 @@ const withFurtherAddresses = async (which: string) => {
   return { tenantId, ids: rows.map(({ id }) => id) };
 };
 
-const keysOf = (ids: readonly string[]) =>
-  ids.map((id) => ({ id: undefined, value: `${id}@example.com` }));
-
 /** Finds contacts by further addresses, and explains the statement that does it. */
 const explainedSearch = async (tenantId: string, ids: readonly string[]) => {
   const statements: Statement[] = [];
@@ -34,7 +31,7 @@ const explainedSearch = async (tenantId: string, ids: readonly string[]) => {
       return db.query(statement, options);
     },
   });
-  const keys = keysOf(ids);
+  const keys = ids.map((id) => ({ id: undefined, value: `${id}@example.com` }));
   const matchOf = await importTargets.contacts.findExisting(watched, keys);
   expect(keys.map((one) => matchOf(one)?.id)).toEqual(ids);
   const { text, values } = statements.at(-1) as Statement;

@@ -1,6 +1,6 @@
 import { until } from '@tessera/local-stack';
 import { callerIn, openDatabase } from '../../testing/records.ts';
-import { type ImportOptions, startImport } from '../../testing/run-import.ts';
+import { type ImportOptions, startImport } from '../../testing/start-import.ts';
 import { findImport } from './imports.repository.ts';
 
 const { database, pool, close } = await openDatabase();
