@@ -1,5 +1,6 @@
 import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { withoutIndex } from './row-conditions.ts';
 
 const { sql, raw } = Prisma;
 
@@ -77,7 +78,8 @@ export const createRankedGaps = <Place>(rows: RankedRows<Place>): RankedGaps<Pla
       const others = otherThan(movedId);
       const [neighbour] = await db.query<{ rank: string }>(sql`
         SELECT ${rank} AS rank FROM ${table}
-        WHERE ${rows.within(db, place)} AND id = ${neighbourId}::uuid AND ${others}`);
+        WHERE tenant_id = ${db.tenantId}::uuid AND id = ${neighbourId}::uuid AND ${others}
+          AND ${withoutIndex(rows.within(db, place))}`);
       if (!neighbour) return undefined;
       const { rank: at } = neighbour;
       return side === 'after'

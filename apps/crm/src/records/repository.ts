@@ -8,21 +8,13 @@ import { createManyRows, type ManyRows } from './many-rows.ts';
 import { readNarrowedList } from './narrowed-list.ts';
 import { type Cause, createDifferences, lastValuesOf, recordChanges } from './record-changes.ts';
 import { columnsOf } from './row.ts';
+import { createRowConditions, type Expected } from './row-conditions.ts';
 import { searchCondition } from './search.ts';
 import { keysColumn } from './tenant-fields.ts';
 import { lockUntilEnd } from './transaction-lock.ts';
-import { type AcceptedVersion, acceptedCondition } from './versions.ts';
 import { readWholeList } from './whole-list.ts';
 
 const { sql, join, raw } = Prisma;
-
-/** The state that a row must have to be changed. */
-export interface Expected {
-  readonly id: string;
-  /** Accepted versions; undefined accepts any version. */
-  readonly versions?: readonly AcceptedVersion[] | undefined;
-  readonly deleted: boolean;
-}
 
 /** One batch of an export. */
 export interface BatchRequest extends Pick<ListRequest, 'conditions' | 'search'> {
@@ -86,9 +78,6 @@ export interface RecordRepository<T extends KindTypes> extends ManyRows<T> {
   ): Promise<T['row'] | undefined>;
 }
 
-const equalities = (values: object): Prisma.Sql[] =>
-  Object.entries(values).map(([column, value]) => sql`${raw(column)} = ${value}`);
-
 /** The maintained count of live rows: of a tenant, or of rows with one value in a column; see `keep_count`. */
 export const keptCount = (
   table: string,
@@ -103,7 +92,7 @@ export const keptCount = (
 /** The repository of a kind. A violated constraint is a 422 that names the field. */
 export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepository<T> => {
   type Row = T['row'];
-  const { table: name, key, deletion, counted, countedBy, parent, jsonFields, tenantFields } = kind;
+  const { table: name, counted, countedBy, parent, jsonFields, tenantFields } = kind;
   const { omittedFromLists } = kind;
   const keptScopes = counted ? [...(parent ? [parent.column] : []), ...countedBy] : [];
   const table = raw(`tenant_crm.${name}`);
@@ -132,30 +121,8 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
   const written = (values: object): [column: string, value: unknown][] =>
     pick(values).map(([column, value]) => [column, encoded(column, value)]);
 
-  const within = (db: TenantDb, { columns: own = {}, condition }: Scope<Row>): Prisma.Sql[] => [
-    sql`tenant_id = ${db.tenantId}::uuid`,
-    ...equalities(own),
-    // It may contain OR.
-    ...(condition ? [sql`(${condition})`] : []),
-  ];
-
-  /** The same for lists. */
-  const withinList = (db: TenantDb, scope: Scope<Row>): Prisma.Sql[] => {
-    const { listCondition } = scope;
-    return within(db, listCondition ? { ...scope, condition: listCondition } : scope);
-  };
-
-  const undeleted = deletion === 'soft' ? [sql`deleted_at IS NULL`] : [];
-  const listedOnly = kind.listsDeleted ? [] : undeleted;
-
-  const expectedRow = (db: TenantDb, scope: Scope<Row>, expected: Expected): Prisma.Sql => {
-    const { id, versions, deleted } = expected;
-    const conditions = [...within(db, scope), sql`${raw(key)} = ${id}`];
-    if (deletion === 'soft')
-      conditions.push(deleted ? sql`deleted_at IS NOT NULL` : sql`deleted_at IS NULL`);
-    if (versions) conditions.push(sql`(${acceptedCondition(versions)})`);
-    return join(conditions, ' AND ');
-  };
+  const { within, withinList, withinKeys, expectedRow, undeleted, listedOnly } =
+    createRowConditions(kind);
 
   const searched = async (
     db: TenantDb,
@@ -249,7 +216,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
     },
 
     async find(db, scope, id, lock) {
-      const where = join([...within(db, scope), sql`${raw(key)} = ${id}`], ' AND ');
+      const where = withinKeys(db, scope, sql`= ${id}`);
       // Rows that refer to this one may be added meanwhile: that takes FOR KEY SHARE, which FOR UPDATE conflicts with.
       const locking = lock ? sql`FOR NO KEY UPDATE` : Prisma.empty;
       const [row] = await db.query<Row>(
@@ -260,17 +227,16 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
     },
 
     async findMany(db, scope, keys) {
-      const where = [...within(db, scope), ...undeleted, sql`${raw(key)} = ANY(${keys})`];
-      return db.query<Row>(sql`SELECT ${selected} FROM ${table} WHERE ${join(where, ' AND ')}`);
+      const where = withinKeys(db, scope, sql`= ANY(${keys})`, undeleted);
+      return db.query<Row>(sql`SELECT ${selected} FROM ${table} WHERE ${where}`);
     },
 
     selectId(db, scope, id) {
-      const where = [...within(db, scope), ...undeleted, sql`${raw(key)} = ${id}`];
-      return sql`SELECT id FROM ${table} WHERE ${join(where, ' AND ')}`;
+      return sql`SELECT id FROM ${table} WHERE ${withinKeys(db, scope, sql`= ${id}`, undeleted)}`;
     },
 
     async countAmong(db, scope, keys) {
-      const where = join([...within(db, scope), sql`${raw(key)} = ANY(${keys})`], ' AND ');
+      const where = withinKeys(db, scope, sql`= ANY(${keys})`);
       const [counted] = await db.query<{ count: number }>(
         sql`SELECT count(*)::int AS count FROM ${table} WHERE ${where}`,
       );
@@ -310,7 +276,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
     },
 
     async lock(db, scope, ids) {
-      const where = join([...within(db, scope), sql`${raw(key)} = ANY(${ids})`], ' AND ');
+      const where = withinKeys(db, scope, sql`= ANY(${ids})`);
       return db.query<Row>(
         sql`SELECT ${selected} FROM ${table} WHERE ${where} ORDER BY id FOR NO KEY UPDATE`,
       );

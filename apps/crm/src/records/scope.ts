@@ -4,6 +4,7 @@ import { Prisma } from '../generated/prisma/client.ts';
 import type { Kind, KindTypes, Scope } from './kind.ts';
 import { createRepository, type RecordRepository } from './repository.ts';
 import type { ColumnValues } from './row.ts';
+import { withoutIndex } from './row-conditions.ts';
 import { type AcceptedVersion, checkVersion } from './versions.ts';
 
 const { sql, raw } = Prisma;
@@ -60,12 +61,11 @@ export const visibleOf = <T extends KindTypes>(kind: Kind<T>): SelectVisible<T> 
   const above = parent && visibleOf(parent.kind);
   return (db, caller, keys) => {
     const { columns, condition } = kind.scope?.(caller) ?? {};
-    const conditions = [
-      ...(condition ? [sql`(${condition})`] : []),
-      ...(parent && above
-        ? [sql`${raw(parent.column)} = (${above(db, caller, keys.slice(0, -1))})`]
-        : []),
-    ];
+    const conditions = condition ? [sql`(${condition})`] : [];
+    if (parent && above) {
+      const below = sql`${raw(parent.column)} = (${above(db, caller, keys.slice(0, -1))})`;
+      conditions.push(kind.key === 'id' ? withoutIndex(below) : below);
+    }
     const scope: Scope<T['row']> = {
       ...(columns && { columns }),
       ...(conditions.length > 0 && { condition: Prisma.join(conditions, ' AND ') }),

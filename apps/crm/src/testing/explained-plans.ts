@@ -5,6 +5,7 @@ export interface ExplainedNode extends Nested<ExplainedNode> {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
+  readonly 'Index Cond'?: string;
   /** With ANALYZE only. */
   readonly 'Actual Rows'?: number;
   readonly 'Actual Loops'?: number;
