@@ -10,7 +10,34 @@ export interface JsonRow<Item> {
 }
 
 /** The JSON text of each column's value; null without one. */
-type Texts = readonly (string | null)[];
+export type Texts = readonly (string | null)[];
+
+/** How the text of a value is changed, with those of the whole row. */
+type Replace = (text: string, texts: Texts) => string;
+
+/**
+ * Returns a function that returns the JSON text of an object with these members, from the texts of a row with these columns.
+ * `replacing` has members whose text is another one than that of the column.
+ */
+export const jsonObjects = (
+  names: readonly string[],
+  columns: readonly string[],
+  replacing?: ReadonlyMap<string, Replace>,
+): ((texts: Texts) => string) => {
+  const members = names.map((name, position) => ({
+    label: `${position === 0 ? '{' : ','}${JSON.stringify(name)}:`,
+    index: columns.indexOf(name),
+    replace: replacing?.get(name),
+  }));
+  return (texts) => {
+    let json = '';
+    for (const { label, index, replace } of members) {
+      const text = texts[index] ?? 'null';
+      json += label + (replace ? replace(text, texts) : text);
+    }
+    return `${json}}`;
+  };
+};
 
 /**
  * How lists read records as JSON text. Creating each record and serializing it again would take much of the CPU time of a page.
@@ -39,25 +66,14 @@ export const jsonItems = <T extends KindTypes>({
     rowOf(columns) {
       const indexOf = (name: string): number => columns.indexOf(name);
       const [id, total, keys] = [indexOf('id'), indexOf(TOTAL), indexOf(KEYS)];
-      const members = names.map((name, position) => ({
-        label: `${position === 0 ? '{' : ','}${JSON.stringify(name)}:`,
-        index: indexOf(name),
-        isDeclared: name === tenantFields?.column,
-      }));
       let keepDeclared: ReturnType<typeof declaredJson> | undefined;
       /** The keys are the same in all rows of a statement. */
-      const declared = (text: string, texts: Texts): string => {
+      const declared: Replace = (text, texts) => {
         keepDeclared ??= declaredJson(texts[keys] ?? null);
         return keepDeclared(text);
       };
-      const jsonOf = (texts: Texts): string => {
-        let json = '';
-        for (const { label, index, isDeclared } of members) {
-          const text = texts[index] ?? 'null';
-          json += label + (isDeclared ? declared(text, texts) : text);
-        }
-        return `${json}}`;
-      };
+      const replacing = tenantFields && new Map([[tenantFields.column, declared]]);
+      const jsonOf = jsonObjects(names, columns, replacing);
       return (values) => {
         const texts = values as Texts;
         const own = texts[id] ?? null;

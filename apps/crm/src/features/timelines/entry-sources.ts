@@ -1,12 +1,12 @@
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
-import { type ChangeRow, presentChange, RecordChange } from '../../records/history.ts';
+import { RecordChange } from '../../records/history.ts';
+import { jsonItems, jsonObjects, type Texts } from '../../records/json-items.ts';
 import type { Kind, KindTypes } from '../../records/kind.ts';
-import { columnsOf, presenter } from '../../records/row.ts';
 import { communicationLog } from '../communication-logs/communication-logs.kind.ts';
 import { task } from '../tasks/tasks.kind.ts';
-import type { EntryType, TimelineEntryPayload } from './timelines.schema.ts';
+import type { EntryType } from './timelines.schema.ts';
 
 const { sql, raw } = Prisma;
 
@@ -29,7 +29,8 @@ export interface Source {
   /** The columns `at`, `id` and `version`; changes have no id, records no version. */
   readonly columns: Prisma.Sql;
   readonly from: Prisma.Sql;
-  readonly order: Prisma.Sql;
+  /** The columns of the index, which say which of two entries is the newer one. */
+  readonly orderedBy: readonly string[];
   /** The row of the entry `entry`, by a unique key. */
   readonly row: Prisma.Sql;
 }
@@ -40,31 +41,29 @@ export interface EntrySource {
   /** The columns of an entry's row, as `<type>.<column>`, from the table expression with the name of the type. */
   readonly selected: Prisma.Sql;
   within(context: SourceContext): Source;
-  /** The member of the entry, from its row with the selected columns. */
-  present(row: SelectedRow): Partial<TimelineEntryPayload>;
+  /**
+   * Returns a function that returns the JSON text of the member of an entry, from the JSON texts of a row with the selected
+   * columns, among others. Of changes, it is that of a `ChangeRow`.
+   */
+  memberOf(columns: readonly string[]): (texts: Texts) => string;
 }
-
-/** A row with columns named `<type>.<column>`. */
-export type SelectedRow = Readonly<Record<string, unknown>>;
 
 const reference = { contacts: 'contact_id', companies: 'company_id' } as const;
 
-/** How a row's columns are selected under the names of a type, and how they are read from such a row. */
-const selection = <Row>(type: EntryType, columns: readonly string[]) => {
-  const names = columns.map((column) => [column, `${type}.${column}`] as const);
+/** How a row's columns are selected under the names of a type, and how they are found again among all columns. */
+const selection = (type: EntryType, columns: readonly string[]) => {
+  const prefix = `${type}.`;
   return {
-    selected: raw(names.map(([column, name]) => `${type}.${column} AS "${name}"`).join(', ')),
-    rowOf: (row: SelectedRow): Row => {
-      const own: Record<string, unknown> = {};
-      for (const [column, name] of names) own[column] = row[name];
-      return own as Row;
-    },
+    selected: raw(columns.map((column) => `${prefix}${column} AS "${prefix}${column}"`).join(', ')),
+    /** The names of the type's columns, at their places; other columns have no name. */
+    own: (all: readonly string[]): string[] =>
+      all.map((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : '')),
   };
 };
 
 const changes = (): EntrySource => {
   const columns = Object.keys(RecordChange.fields);
-  const { selected, rowOf } = selection<ChangeRow>('change', columns);
+  const { selected, own } = selection('change', columns);
   return {
     type: 'change',
     selected,
@@ -74,12 +73,12 @@ const changes = (): EntrySource => {
       return {
         columns: sql`changed_at AS at, NULL::uuid AS id, version`,
         from,
-        order: sql`changed_at DESC, version DESC`,
+        orderedBy: ['changed_at', 'version'],
         row: sql`SELECT ${raw(columns.join(', '))} FROM ${from}
           AND changed_at = entry.at AND version = entry.version`,
       };
     },
-    present: (row) => ({ change: presentChange(rowOf(row)) }),
+    memberOf: (all) => jsonObjects(columns, own(all)),
   };
 };
 
@@ -89,9 +88,9 @@ const records = <T extends KindTypes & { readonly caller: Caller }>(
   kind: Kind<T>,
   at: string,
 ): EntrySource => {
-  const columns = [...columnsOf(kind).keys()];
-  const { selected, rowOf } = selection<T['row']>(type, columns);
-  const present = presenter<T['row'], T['answer']>(kind);
+  const format = jsonItems(kind);
+  if (!format) throw new TypeError(`Records of ${kind.table} consist of more than their columns`);
+  const { selected, own } = selection(type, Object.keys(kind.item.fields));
   return {
     type,
     selected,
@@ -101,11 +100,14 @@ const records = <T extends KindTypes & { readonly caller: Caller }>(
       return {
         columns: sql`${raw(at)} AS at, id, NULL::integer AS version`,
         from: sql`${rows} AND ${raw(reference[table])} = ${id}::uuid AND deleted_at IS NULL AND (${condition})`,
-        order: sql`${raw(at)} DESC, id DESC`,
-        row: sql`SELECT ${raw(columns.join(', '))} FROM ${rows} AND id = entry.id`,
+        orderedBy: [at, 'id'],
+        row: sql`SELECT ${raw(format.columns.join(', '))} FROM ${rows} AND id = entry.id`,
       };
     },
-    present: (row) => ({ [type]: present(rowOf(row)) }),
+    memberOf(all) {
+      const rowOf = format.rowOf(own(all));
+      return (texts) => rowOf(texts).item.text;
+    },
   };
 };
 

@@ -1,6 +1,7 @@
 import { shape, uuid } from '@tessera/fields';
 import type { RouteEntry, RouteTable } from '@tessera/http-kit';
 import { page, route } from '../../http.ts';
+import { pageBody } from '../../records/json-items.ts';
 import { paging } from '../../records/paging.ts';
 import { TimelineEntry, TimelineQuery } from './timelines.schema.ts';
 import type { Timelines } from './timelines.service.ts';
@@ -29,7 +30,7 @@ export const timelineRoutes = (
       responses: { 200: page(TimelineEntry) },
       handler: async ({ caller, params, query, req, reply }) => {
         const { rows, ...position } = await timelines.read(caller, { table, id: params.id }, query);
-        return reply(200, { data: rows, ...paging(req.originalUrl, position) });
+        return reply(200, pageBody(rows, paging(req.originalUrl, position)));
       },
     });
   };

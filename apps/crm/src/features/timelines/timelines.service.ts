@@ -1,4 +1,4 @@
-import { notFound } from '@tessera/http-kit';
+import { type JsonText, notFound } from '@tessera/http-kit';
 import type { Database } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import type { Page } from '../../records/listing.ts';
@@ -15,7 +15,11 @@ export interface Timelines {
    * One page of a record's timeline, with the types of entries that the caller may see. Throws 404 if the record
    * does not exist.
    */
-  read(caller: Caller, of: TimelineOf, query: TimelineQuery): Promise<Page<TimelineEntryPayload>>;
+  read(
+    caller: Caller,
+    of: TimelineOf,
+    query: TimelineQuery,
+  ): Promise<Page<JsonText<TimelineEntryPayload>>>;
 }
 
 const names = { contacts: contact.name, companies: company.name } as const;

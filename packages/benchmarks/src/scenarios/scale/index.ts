@@ -1,10 +1,11 @@
 import type { ScaleScenario } from '../../scale/bench.ts';
-import { board, reorders } from './board.ts';
+import { board } from './board.ts';
 import { chat } from './chat.ts';
 import { firstPagesScenario } from './first-pages.ts';
 import { historyOfUpdates } from './history.ts';
 import { contactImport } from './import.ts';
 import { companyLists, contactLists } from './lists.ts';
+import { reorders } from './reorders.ts';
 import { searchScenario } from './search.ts';
 import { timeEntryExport, timeEntrySummary } from './time-entries.ts';
 import { timelines } from './timelines.ts';
