@@ -2,9 +2,9 @@ import type { Exports, RouteTable } from '@tessera/http-kit';
 import type { Database } from '../../database.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { type TimeEntries, timeEntry } from './time-entries.kind.ts';
-import { stop } from './time-entries.rules.ts';
 import { summaryRoute } from './time-entry-summary.routes.ts';
 import { startRoute } from './time-entry-timer.routes.ts';
+import { stop } from './time-entry-timer.rules.ts';
 
 /** The routes of time entries (decision C11). */
 export const timeEntryRoutes = (
