@@ -27,7 +27,7 @@ export const timeEntryRoutes = (
         'With either `minutes` or `ended_at`. The entries of a user must not overlap; null as `ended_at` is a ' +
         'timer that is running.',
     }),
-    startTimer: startRoute(timeEntries),
+    startTimer: startRoute(timeEntries, database),
     getTimeEntry: routes.get(),
     updateTimeEntry: routes.update(),
     deleteTimeEntry: routes.delete(),

@@ -153,6 +153,21 @@ describe('A timer', () => {
     expect(resumed.body.data).toMatchObject({ ended_at: null, minutes: null });
   });
 
+  test('begins where an entry ends that a faster clock has ended, unless that is more than a minute ahead', async () => {
+    const ahead = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
+    const ended_at = ahead(20);
+    const entry = await created({ started_at: ahead(-600), ended_at });
+    const { body, headers } = await post(`${path}/start`, {}).expect(201);
+    expect(body.data).toMatchObject({ started_at: ended_at, ended_at: null });
+    const stopped = await post(`${headers.location}/stop`).expect(200);
+    expect(Date.parse(stopped.body.data.ended_at)).toBeGreaterThan(Date.parse(ended_at));
+    await remove(String(headers.location)).expect(204);
+    await put(entry, { ended_at: ahead(600) }).expect(200);
+    expect((await post(`${path}/start`, {}).expect(409)).body.error).toBe('conflict');
+    await put(entry, { started_at: ahead(300) }).expect(200);
+    expect((await post(`${path}/start`, {}).expect(409)).body.error).toBe('conflict');
+  });
+
   test('is not stopped before it has begun', async () => {
     for (const started_at of ['2999-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z']) {
       const timer = await created({ started_at, ended_at: null });
