@@ -27,15 +27,26 @@ export interface RowContext extends Context {
   readonly row: EntryState;
 }
 
-/** The project of a task; undefined if the caller cannot see the task, or if it is deleted. */
+/** A task that an entry is about. */
+interface EntryTask {
+  readonly project_id: string | null;
+  readonly is_project_deleted: boolean;
+}
+
+/** The task; undefined if the caller cannot see it, or if it is deleted. */
 const findVisibleTask = async (
   caller: Caller,
   db: TenantDb,
   taskId: string,
-): Promise<{ readonly project_id: string | null } | undefined> => {
+): Promise<EntryTask | undefined> => {
   const { condition = sql`true` } = inVisibleProjects(caller, 'tasks');
-  const [task] = await db.query<{ project_id: string | null }>(sql`
-    SELECT project_id FROM tenant_crm.tasks
+  const [task] = await db.query<EntryTask>(sql`
+    SELECT project_id, EXISTS (
+      SELECT FROM tenant_crm.projects AS project
+      WHERE project.tenant_id = ${db.tenantId}::uuid AND project.id = tasks.project_id
+        AND project.deleted_at IS NOT NULL
+    ) AS is_project_deleted
+    FROM tenant_crm.tasks
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${taskId}::uuid AND deleted_at IS NULL
       AND (${condition})`);
   return task;
@@ -43,18 +54,26 @@ const findVisibleTask = async (
 
 /**
  * The project of an entry: the given one, or else that of its task. Throws 422 if the caller cannot see the task,
- * or if it belongs to another project.
+ * or if it belongs to another project. An entry does not move to a deleted project; `former` is the one it is in.
  */
 export const projectOf = async (
   { caller, db }: Context,
   taskId: string | null | undefined,
   given: string | null | undefined,
+  former: string | null = null,
 ): Promise<string | null> => {
   if (taskId === undefined || taskId === null) return given ?? null;
   const task = await findVisibleTask(caller, db, taskId);
   if (!task) throw invalidField('task_id', 'task_id must be the id of an existing task');
   if (given !== undefined && given !== task.project_id) {
     throw invalidField('task_id', 'task_id must be the id of a task of the project');
+  }
+  // The foreign key would refuse the project, which the caller need not have given.
+  if (task.is_project_deleted && task.project_id !== former) {
+    throw invalidField(
+      'task_id',
+      'task_id must be the id of a task of an existing project: the project of this task is deleted',
+    );
   }
   return task.project_id;
 };
@@ -71,6 +90,7 @@ export const projectAfter = async (
     { caller, db },
     taskId === undefined ? row.task_id : taskId,
     given,
+    row.project_id,
   );
   if (projectId !== row.project_id) await requireContributor(caller, db, projectId);
   return projectId;

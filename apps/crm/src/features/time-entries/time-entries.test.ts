@@ -395,6 +395,27 @@ describe('A task of an entry', () => {
     expect(Object.keys((await put(entry, { project_id: other })).body.errors)).toEqual(['task_id']);
   });
 
+  test('must not be in a deleted project, unless the entry is there already', async () => {
+    const project_id = await project({});
+    const [task_id, other] = [await task({ project_id }), await task({ project_id })];
+    const inside = await created({ started_at: at(8), minutes: 60, task_id });
+    const outside = await created({ started_at: at(9), minutes: 60 });
+    await remove(`/api/crm/projects/${project_id}`).expect(204);
+    for (const request of [
+      post(path, { started_at: at(10), minutes: 60, task_id }),
+      post(`${path}/start`, { task_id }),
+      put(outside, { task_id }),
+    ]) {
+      expect((await request.expect(422)).body.errors).toEqual({
+        task_id: [expect.stringContaining('the project of this task is deleted')],
+      });
+    }
+    const moved = await put(inside, { task_id: other }).expect(200);
+    expect(moved.body.data).toMatchObject({ task_id: other, project_id });
+    const unnamed = await put(outside, { project_id }).expect(422);
+    expect(Object.keys(unnamed.body.errors)).toEqual(['project_id']);
+  });
+
   test('must be visible to the user', async () => {
     const task_id = await task({ project_id: await project({ is_private: true }) });
     const { body } = await post(`${path}/start`, { task_id }, caller()).expect(422);
