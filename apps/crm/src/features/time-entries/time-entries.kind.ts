@@ -93,6 +93,10 @@ export const timeEntry = declareKind({
     updated_from: from('updated_at', time()),
     updated_to: to('updated_at', time()),
   },
+  updateDescription:
+    'Fields that are left out do not change; null clears a field. With another task, the entry moves to the project of the ' +
+    'task. With another project alone, it loses a task that is deleted or that the caller does not see; its task must ' +
+    'belong to the project otherwise.',
   scope: (caller) =>
     caller.can('time_entries.export')
       ? visibleEntries(caller)

@@ -78,22 +78,49 @@ export const projectOf = async (
   return task.project_id;
 };
 
-/** The project after a change. With another task, an entry moves to the project of the task. */
-export const projectAfter = async (
-  { task_id: taskId, project_id: given }: Partial<Pick<EntryState, 'task_id' | 'project_id'>>,
+/** The project that a change gives an entry, and whether the entry loses its task. */
+interface Placement {
+  readonly project_id: string | null;
+  readonly task_id?: null;
+}
+
+/**
+ * What an entry is about if only its project changes. A task that is deleted or that the caller cannot see does not keep the
+ * entry where it is, because the caller cannot choose another project for it.
+ */
+const inProject = async (
+  projectId: string | null,
   { caller, db, row }: RowContext,
-): Promise<string | null> => {
-  const isSameTask = taskId === undefined || taskId === row.task_id;
-  if (isSameTask && (given === undefined || given === row.project_id)) return row.project_id;
-  if (taskId === null && given === undefined) return row.project_id;
-  const projectId = await projectOf(
-    { caller, db },
-    taskId === undefined ? row.task_id : taskId,
-    given,
-    row.project_id,
+): Promise<Placement> => {
+  const kept = { project_id: projectId };
+  if (row.task_id === null) return kept;
+  const task = await findVisibleTask(caller, db, row.task_id);
+  if (!task) return { ...kept, task_id: null };
+  if (task.project_id === projectId) return kept;
+  throw invalidField(
+    'task_id',
+    "task_id must be given with project_id, as null or as a task of the project: the entry's task is in another one",
   );
-  if (projectId !== row.project_id) await requireContributor(caller, db, projectId);
-  return projectId;
+};
+
+/** What an entry is about after a change. With another task, it moves to the project of the task. */
+export const placementAfter = async (
+  { task_id: taskId, project_id: given }: Partial<Pick<EntryState, 'task_id' | 'project_id'>>,
+  context: RowContext,
+): Promise<Placement> => {
+  const { caller, db, row } = context;
+  const kept = { project_id: row.project_id };
+  const isSameTask = taskId === undefined || taskId === row.task_id;
+  if (isSameTask && (given === undefined || given === row.project_id)) return kept;
+  if (taskId === null && given === undefined) return kept;
+  const placement =
+    taskId === undefined && given !== undefined
+      ? await inProject(given, context)
+      : { project_id: await projectOf({ caller, db }, taskId, given, row.project_id) };
+  if (placement.project_id !== row.project_id) {
+    await requireContributor(caller, db, placement.project_id);
+  }
+  return placement;
 };
 
 /**

@@ -7,7 +7,7 @@ import { lockUntilEnd } from '../../records/transaction-lock.ts';
 import { requireContributor } from '../projects/projects.roles.ts';
 import {
   type Context,
-  projectAfter,
+  placementAfter,
   projectAtEnd,
   projectOf,
   type RowContext,
@@ -92,7 +92,7 @@ export const checkNewEntry = async (
 export const checkChange = async (
   change: Times & { readonly project_id?: string | null; readonly task_id?: string | null },
   { caller, db, row }: RowContext,
-): Promise<{ ended_at?: Date | null; project_id?: string | null }> => {
+): Promise<{ ended_at?: Date | null; project_id?: string | null; task_id?: null }> => {
   await requireEditor({ caller, db, row });
   const start = change.started_at ?? row.started_at;
   const endedAt = endOf(change, start);
@@ -101,13 +101,14 @@ export const checkChange = async (
     assertLength(start, endedAt === undefined ? row.ended_at : endedAt);
   const isOnlyEnded =
     !row.ended_at && endedAt && change.task_id === undefined && change.project_id === undefined;
-  const projectId = isOnlyEnded
-    ? await projectAtEnd({ caller, db, row })
-    : await projectAfter(change, { caller, db, row });
+  const { project_id: projectId, ...taskless } = isOnlyEnded
+    ? { project_id: await projectAtEnd({ caller, db, row }) }
+    : await placementAfter(change, { caller, db, row });
   await lockEntriesOf(db, row.user_id);
   return {
     ...(endedAt !== undefined && { ended_at: endedAt }),
     ...(projectId !== row.project_id && { project_id: projectId }),
+    ...taskless,
   };
 };
 

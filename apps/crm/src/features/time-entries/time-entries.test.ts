@@ -392,7 +392,35 @@ describe('A task of an entry', () => {
     const { body } = await post(path, refused).expect(422);
     expect(body.errors).toEqual({ task_id: ['task_id must be the id of a task of the project'] });
     const entry = await created({ started_at: at(8), minutes: 60, task_id });
-    expect(Object.keys((await put(entry, { project_id: other })).body.errors)).toEqual(['task_id']);
+    const moved = await put(entry, { project_id: other }).expect(422);
+    expect(moved.body.errors).toEqual({ task_id: [expect.stringContaining('as null')] });
+    await put(entry, { project_id: other, task_id: null }).expect(200);
+  });
+
+  test('that is deleted or out of sight is dropped when the entry moves to another project alone', async () => {
+    const user = caller();
+    const [one, other] = [await project({}), await project({})];
+    const hidden = await project({ is_private: true });
+    const [deleted, moved] = [await task({ project_id: one }), await task({ project_id: one })];
+    const first = await created({ started_at: at(8), minutes: 60, task_id: deleted }, user);
+    const second = await created({ started_at: at(9), minutes: 60, task_id: moved }, user);
+    await remove(`/api/crm/tasks/${deleted}`).expect(204);
+    await put(`/api/crm/tasks/${moved}`, { project_id: hidden }).expect(200);
+    const unseen = await put(second, { project_id: hidden }, user).expect(422);
+    expect(Object.keys(unseen.body.errors)).toEqual(['project_id']);
+    for (const entry of [first, second]) {
+      const { body } = await put(entry, { project_id: other }, user).expect(200);
+      expect(body.data).toMatchObject({ project_id: other, task_id: null });
+    }
+    const { body } = await get(`${first}/history`, user).expect(200);
+    expect(body.data[0].changes).toEqual({
+      project_id: { from: one, to: other },
+      task_id: { from: deleted, to: null },
+    });
+    const gone = { project_id: one, task_id: deleted };
+    expect(Object.keys((await put(first, gone, user).expect(422)).body.errors)).toEqual([
+      'task_id',
+    ]);
   });
 
   test('must not be in a deleted project, unless the entry is there already', async () => {
