@@ -18,9 +18,12 @@ import { equals, equalTo, from, timeFilters, timeSort, to } from '../../records/
 import { answerOf, declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import {
+  areOtherDays,
+  assertFree,
   assertMayRemove,
   assertPending,
   lockLeavesOf,
+  overlap,
   setsDays,
   statuses,
   workingDaysOf,
@@ -79,20 +82,22 @@ export const leaveRequest = declareKind({
     caller.can('leave_requests.review') ? {} : { columns: { user_id: requireUser(caller) } },
   countedBy: ['user_id'],
   constraints: {
-    leave_requests_first_day_excl: {
-      field: 'first_day',
-      message: 'first_day to last_day overlaps with an approved leave of the same user',
-    },
+    leave_requests_first_day_excl: overlap,
   },
   rules: {
     async create(input, { caller, db }) {
       const user_id = requireUser(caller);
-      return { user_id, working_days: await workingDaysOf(db, input) };
+      const working_days = await workingDaysOf(db, input);
+      await assertFree(db, user_id, input);
+      return { user_id, working_days };
     },
     async update(change, { db, row }) {
       assertPending(row);
       if (!setsDays(change)) return {};
-      return { working_days: await workingDaysOf(db, { ...row, ...change }) };
+      const days = { ...row, ...change };
+      const working_days = await workingDaysOf(db, days);
+      if (areOtherDays(days, row)) await assertFree(db, row.user_id, days);
+      return { working_days };
     },
     delete({ caller, row }) {
       assertMayRemove(caller, row);

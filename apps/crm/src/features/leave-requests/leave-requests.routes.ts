@@ -32,12 +32,14 @@ export const leaveRequestRoutes = (
     createLeaveRequest: routes.create({
       summary: 'Request a leave',
       description:
-        "The caller's own; it waits for a review. Working days are counted by the tenant's working week.",
+        "The caller's own; it waits for a review. Working days are counted by the tenant's working week. It must not overlap " +
+        'with an approved leave of the caller; half a day beside half a day does not.',
     }),
     getLeaveRequest: routes.get(),
     updateLeaveRequest: routes.update({
       description:
-        "Fields that are left out stay as they are; null empties a field. If the days change, the working days are counted again by the tenant's working week.",
+        'Fields that are left out stay as they are; null empties a field. If the days change, the working days are ' +
+        "counted again by the tenant's working week, and the leave must not overlap with an approved one of the same user.",
       problems: { 409: 'The request is not pending' },
     }),
     deleteLeaveRequest: routes.delete({

@@ -4,6 +4,7 @@ import type { Caller } from '../../http.ts';
 import { requirePermission } from '../../records/require-permission.ts';
 import { lockUntilEnd } from '../../records/transaction-lock.ts';
 import { readSettings } from '../settings/settings.service.ts';
+import { overlapsApproved } from './approved-leaves.repository.ts';
 import { calendarDays, countWorkingDays, type LeaveDays } from './working-days.ts';
 
 export const statuses = ['pending', 'approved', 'rejected', 'cancelled'] as const;
@@ -24,11 +25,30 @@ export const assertPending = ({ status }: Leave): void => {
   throw new HttpError(409, 'conflict', `The leave request is ${status}.`);
 };
 
-const dayFields = ['first_day', 'last_day', 'is_first_day_half', 'is_last_day_half'];
+const dayFields = ['first_day', 'last_day', 'is_first_day_half', 'is_last_day_half'] as const;
 
 /** Whether a change sets a day. */
 export const setsDays = (change: object): boolean =>
-  Object.keys(change).some((field) => dayFields.includes(field));
+  dayFields.some((field) => Object.hasOwn(change, field));
+
+/** Whether two leaves have other days; a change may also repeat those that a leave has. */
+export const areOtherDays = (one: LeaveDays, other: LeaveDays): boolean =>
+  dayFields.some((field) => one[field] !== other[field]);
+
+/** The 422 of days that an approved leave of the user has, by this rule or by the constraint. */
+export const overlap = {
+  field: 'first_day',
+  message: 'first_day to last_day overlaps with an approved leave of the same user',
+} as const;
+
+/**
+ * 422 if the days overlap with an approved leave of the user, so that they learn of it before the reviewer does. A leave
+ * that is approved at the same time is not seen; the constraint refuses the approval then.
+ */
+export const assertFree = async (db: TenantDb, userId: string, days: LeaveDays): Promise<void> => {
+  if (!(await overlapsApproved(db, userId, days))) return;
+  throw invalidField(overlap.field, overlap.message);
+};
 
 /** Checks the days of a leave (422), and counts the working days by the tenant's week as it is now. */
 export const workingDaysOf = async (db: TenantDb, days: LeaveDays): Promise<number> => {

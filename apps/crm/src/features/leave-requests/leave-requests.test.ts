@@ -214,11 +214,11 @@ describe('A review', () => {
 
   test('is possible once: a second one is a 409, as is one of a cancelled request', async () => {
     const ada = employee();
+    const cancelled = await requested(ada);
     const request = await approved(ada);
     for (const decision of ['approve', 'reject']) {
       expect(await errorOf(post(`${request}/${decision}`))).toEqual([409, 'conflict', []]);
     }
-    const cancelled = await requested(ada);
     await post(`${cancelled}/cancel`, {}, ada).expect(200);
     expect((await post(`${cancelled}/approve`)).status).toBe(409);
   });
@@ -251,10 +251,41 @@ describe('Cancelling', () => {
 describe('Approved leaves of one user do not overlap', () => {
   const overlap = [422, 'validation_failed', ['first_day']];
 
+  test('so requesting one of the same days is a 422, as is moving a request to them', async () => {
+    const ada = employee();
+    const later = { first_day: '2026-07-13', last_day: '2026-07-17' };
+    const request = await requested(ada, later);
+    const same = await requested(ada);
+    await approved(ada);
+    const { status, body } = await post(
+      path,
+      leave({ first_day: '2026-07-10', last_day: '2026-07-12' }),
+      ada,
+    );
+    expect([status, body.errors]).toEqual([
+      422,
+      { first_day: ['first_day to last_day overlaps with an approved leave of the same user'] },
+    ]);
+    expect(await errorOf(put(request, { first_day: '2026-07-10' }, ada))).toEqual(overlap);
+    await put(request, { first_day: '2026-07-11' }, ada).expect(200);
+    // Its days were requested before the approval, and do not change.
+    await put(same, leave({ reason: 'Sea' }), ada).expect(200);
+    await post(path, leave(), employee()).expect(201);
+  });
+
+  test('but requests may have the days of one that is pending, rejected, cancelled or deleted', async () => {
+    const ada = employee();
+    await requested(ada);
+    await post(`${await requested(ada)}/reject`).expect(200);
+    await post(`${await requested(ada)}/cancel`, {}, ada).expect(200);
+    await remove(await approved(ada)).expect(204);
+    await requested(ada);
+  });
+
   test('so approving another one of the same days is a 422', async () => {
     const ada = employee();
-    await approved(ada);
     const request = await requested(ada, { first_day: '2026-07-10', last_day: '2026-07-12' });
+    await approved(ada);
     expect(await errorOf(post(`${request}/approve`))).toEqual(overlap);
     expect((await get(request)).body.data.status).toBe('pending');
     await post(`${request}/reject`).expect(200);
@@ -264,11 +295,13 @@ describe('Approved leaves of one user do not overlap', () => {
 
   test('but one may end at noon when another one begins', async () => {
     const ada = employee();
-    await approved(ada, { is_last_day_half: true });
     const day = { first_day: '2026-07-10', last_day: '2026-07-10' };
+    const morning = { ...day, is_last_day_half: true };
+    const request = await requested(ada, morning);
+    await approved(ada, { is_last_day_half: true });
     await approved(ada, { ...day, kind: 'sick', is_first_day_half: true });
-    const morning = await requested(ada, { ...day, is_last_day_half: true });
-    expect(await errorOf(post(`${morning}/approve`))).toEqual(overlap);
+    expect(await errorOf(post(path, leave(morning), ada))).toEqual(overlap);
+    expect(await errorOf(post(`${request}/approve`))).toEqual(overlap);
   });
 
   test('so only one of several concurrent approvals succeeds', async () => {
@@ -300,12 +333,12 @@ describe('The calendar', () => {
 
   test('contains approved and pending leaves with a day in the range, without reasons', async () => {
     const ada = employee();
-    await approved(ada, { reason: 'Sea' });
     await requested(ada, { first_day: '2026-07-31', last_day: '2026-08-02' });
     await requested(ada, { first_day: '2026-08-01', last_day: '2026-08-02' });
     await post(`${await requested(ada)}/reject`).expect(200);
     await post(`${await requested(ada)}/cancel`, {}, ada).expect(200);
     await remove(await requested(ada)).expect(204);
+    await approved(ada, { reason: 'Sea' });
     const july = await calendar('from=2026-07-01&to=2026-07-31');
     expect(july).toEqual([
       expect.objectContaining({ status: 'approved', first_day: '2026-07-06', working_days: 5 }),
