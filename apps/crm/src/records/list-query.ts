@@ -13,6 +13,7 @@ import {
   withDefault,
 } from '@tessera/fields';
 import type { Kind, KindTypes } from './kind.ts';
+import { mayBeNull } from './row.ts';
 
 const LAST_PAGE = 1_000_000_000;
 
@@ -70,6 +71,17 @@ export const narrowingFields = <T extends KindTypes>({
 const sortField = ({ sort }: Pick<Kind, 'sort'>) =>
   oneOf(...Object.keys(sort).flatMap((name) => [name, `-${name}`]));
 
+/** How `sort` orders records. Without saying so, the keys that not all records have would seem to always sort these last. */
+const orderOf = ({ sort, answer }: Pick<Kind, 'sort' | 'answer'>): string => {
+  const keys = Object.entries(sort).flatMap(([name, column]) => {
+    const field = answer.fields[column];
+    return field && mayBeNull(field.json) ? [`\`${name}\``] : [];
+  });
+  const descending = '`-` in front: descending.';
+  if (keys.length === 0) return descending;
+  return `${descending} By ${keys.join(' or ')}, records without a value come last, and first in descending order.`;
+};
+
 const changedMeanwhile =
   'A record whose value changes during the export may be missing or appear twice.';
 
@@ -81,12 +93,9 @@ export const exportFields = <T extends KindTypes>(kind: Kind<T>): Record<string,
   sort: kind.parent
     ? described(
         withDefault(sortField(kind), kind.defaultSort),
-        `\`-\` in front: descending. ${changedMeanwhile}`,
+        `${orderOf(kind)} ${changedMeanwhile}`,
       )
-    : described(
-        optional(sortField(kind)),
-        `\`-\` in front: descending. Default: by id. ${changedMeanwhile}`,
-      ),
+    : described(optional(sortField(kind)), `${orderOf(kind)} Default: by id. ${changedMeanwhile}`),
   ...narrowingFields(kind),
 });
 
@@ -94,7 +103,7 @@ export const exportFields = <T extends KindTypes>(kind: Kind<T>): Record<string,
 export const listQuery = <T extends KindTypes>(kind: Kind<T>): Shape & Field<ListQuery<T>> => {
   const query = shape({
     ...pageFields,
-    sort: described(withDefault(sortField(kind), kind.defaultSort), '`-` in front: descending.'),
+    sort: described(withDefault(sortField(kind), kind.defaultSort), orderOf(kind)),
     exact_total: described(
       withDefault(bool(), false),
       kind.listsDeleted === 'only'

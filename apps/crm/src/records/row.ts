@@ -38,6 +38,13 @@ export type ColumnValues<Row extends RecordRow> = Partial<Omit<Row, keyof Record
 const isNull = ({ type }: JsonSchema): boolean => type === 'null';
 const hasType = ({ type }: JsonSchema, wanted: string): boolean => [type].flat().includes(wanted);
 
+/** Whether null is among the values with this schema. */
+export const mayBeNull = (schema: JsonSchema): boolean => {
+  const { anyOf, enum: values } = schema;
+  if (Array.isArray(anyOf)) return anyOf.some(mayBeNull);
+  return hasType(schema, 'null') || (Array.isArray(values) && values.includes(null));
+};
+
 /** Whether values with this schema are stored as `jsonb`: objects and lists of objects. */
 const isStoredAsJson = (schema: JsonSchema): boolean => {
   const { anyOf, items } = schema;

@@ -5,6 +5,7 @@ import { member } from '../records/fixture/members.kind.ts';
 import { note } from '../records/fixture/notes.kind.ts';
 import { createFixtureTables } from '../records/fixture/tables.ts';
 import type { Kind } from '../records/kind.ts';
+import { listQuery } from '../records/list-query.ts';
 import { brokenTableRules } from '../testing/catalogue.ts';
 import { crmDatabase } from '../testing/crm.ts';
 import { declaredKinds } from '../testing/declared-kinds.ts';
@@ -31,6 +32,25 @@ test('The database has what every declared kind of record needs', async () => {
   const missing: string[] = [];
   for (const kind of kinds) missing.push(...(await missingInDatabase(pool, kind, scopesOf(kind))));
   expect(missing).toEqual([]);
+});
+
+test('The description of sort names the keys by which records may have no value', async () => {
+  const { rows } = await pool.query<{ column: string }>(
+    `SELECT table_name || '.' || column_name AS column FROM information_schema.columns
+     WHERE table_schema = 'tenant_crm' AND is_nullable = 'YES' AND is_generated = 'NEVER'`,
+  );
+  const nullable = new Set(rows.map(({ column }) => column));
+  // Every record in a trash has been deleted at some time.
+  const kinds = (await declaredKinds()).filter(({ listsDeleted }) => listsDeleted !== 'only');
+  const wrong = kinds.filter((kind) => {
+    const { description } = listQuery(kind).fields.sort?.json ?? {};
+    const named = [...String(description).matchAll(/`([a-z_]+)`/g)].map(([, key]) => key);
+    const keys = Object.entries(kind.sort).filter(([, column]) =>
+      nullable.has(`${kind.table}.${column}`),
+    );
+    return String(named) !== String(keys.map(([key]) => key));
+  });
+  expect(wrong.map(({ name }) => name)).toEqual([]);
 });
 
 test('The fixture kinds have what they need, and follow the rules for tables', async () => {
