@@ -1,4 +1,5 @@
 import bcrypt from 'bcrypt';
+import { deviceCookieOf } from '../../testing/cookies.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { PASSWORD } from '../../testing/population.ts';
 
@@ -73,6 +74,30 @@ describe('for one account', () => {
     );
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(5);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(95);
+  });
+
+  test('a device lifts the limit only of the account that has confirmed the address', async () => {
+    const identity = await start({ REGISTRATION_ENABLED: 'true', RATE_LIMIT_LOGIN_FAILURES: '2' });
+    const failuresOnDeviceOf = async (email: string, password: string) => {
+      const device = deviceCookieOf(await attempt(identity, email, password).expect(200));
+      const statuses = [];
+      for (let i = 0; i < 3; i += 1) {
+        statuses.push((await attempt(identity, email, 'wrong').set(device)).status);
+      }
+      return statuses;
+    };
+    // Otherwise, whoever registers with an address would learn whether it has an account.
+    const password = 'Another-horse-8-battery';
+    const claim = (email: string) =>
+      identity.people.user({ password, data: { email, emailVerifiedAt: null } });
+    const { email: taken } = await identity.people.user({ data: { email: 'taken@example.test' } });
+    const { email: free } = await claim('free@example.test');
+    await claim(taken ?? '');
+    const limited = [401, 401, 429];
+    expect(await failuresOnDeviceOf(free ?? '', password)).toEqual(limited);
+    expect(await failuresOnDeviceOf(taken ?? '', password)).toEqual(limited);
+    const { email: own } = await identity.people.user();
+    expect(await failuresOnDeviceOf(own ?? '', PASSWORD)).toEqual([401, 401, 401]);
   });
 
   test('those who know their password are never locked out by signing in', async () => {

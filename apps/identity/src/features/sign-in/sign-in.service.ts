@@ -95,14 +95,14 @@ export class SignInService {
   /**
    * Verifies address and password, then opens a session or requires the second factor. Response and timing are
    * the same for every failure, whether or not the account exists: 401, or 429 after too many failures. The
-   * limit does not apply to devices on which the account has signed in (decision B4).
+   * limit does not apply to devices on which the holder of the confirmed address has signed in (decision B4).
    */
   async signIn(given: Credentials, client: Client): Promise<SignedIn | SuspendedSignIn> {
     const { repository } = this.#use;
     const accounts = await repository.accounts(given.email, client.confirmationSecret);
     const owner = await this.#use.devices.ownerOf(client.deviceSecret);
-    // The device of an unconfirmed account does not lift the limit of the confirmed one.
-    const isRecognised = owner !== null && owner === (accounts.holder ?? accounts.claimant)?.id;
+    // That of an unconfirmed account would lift the limit only while nobody has confirmed the address.
+    const isRecognised = owner !== null && owner === accounts.holder?.id;
     const admitted = await this.#verify(given, accounts, isRecognised);
     if (!admitted) {
       this.#noteFailure(accounts.holder ?? accounts.claimant, client);
