@@ -77,7 +77,8 @@ export class PasswordsRepository {
       const token = await issueOneTimeToken(tx, { purpose, userId, email: to, lifetime });
       const data = { firstName: nameFor(person, firstName), token, lifetime };
       await this.#use.mail.enqueue(tx, { kind: 'password_reset', to, locale, data });
-      await note(tx, actor, 'password_reset_requested');
+      // The log of an unconfirmed account must not show whether another one has confirmed the address.
+      if (person.emailVerifiedAt !== null) await note(tx, actor, 'password_reset_requested');
     });
   }
 

@@ -105,7 +105,7 @@ export class SignInService {
     const isRecognised = owner !== null && owner === accounts.holder?.id;
     const admitted = await this.#verify(given, accounts, isRecognised);
     if (!admitted) {
-      this.#noteFailure(accounts.holder ?? accounts.claimant, client);
+      this.#noteFailure(accounts.holder, client);
       throw invalidCredentials();
     }
     const newHash = await this.#upgradedHash(given, admitted.passwordHash);
@@ -259,7 +259,11 @@ export class SignInService {
     return passwords.isOutdated(hash) ? passwords.hash(password, email).catch(() => null) : null;
   }
 
-  /** In the background, so that the response time does not reveal which accounts exist. */
+  /**
+   * In the background, so that the response time does not reveal which accounts exist. Only in the log of the account that
+   * has confirmed the address: that of another, which it can read after moving to an address of its own, would show
+   * whether there is one.
+   */
   #noteFailure(account: Account | null, origin: Origin): void {
     if (!account) return;
     const { repository, background } = this.#use;
