@@ -83,6 +83,18 @@ export const voidOneTimeTokens = async (
 };
 
 /**
+ * Deletes all tokens of these purposes for this user, used or not, where the export of the user's data must not show to
+ * whom they were mailed.
+ */
+export const deleteOneTimeTokens = async (
+  tx: Reads,
+  userId: string,
+  purposes: readonly Purpose[],
+): Promise<void> => {
+  await tx.oneTimeToken.deleteMany({ where: { userId, purpose: { in: [...purposes] } } });
+};
+
+/**
  * Makes the links of invitations to this address stop working, although the invitations remain: the managers of the
  * tenants must not see that an account has left the address (decision I20).
  */

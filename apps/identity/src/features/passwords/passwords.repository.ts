@@ -73,6 +73,9 @@ export class PasswordsRepository {
     const { id: userId, email: to, firstName, locale } = person;
     if (to === null) return;
     await this.#use.database.$transaction(async (tx) => {
+      // A change of the address invalidates its links; none may be added after that.
+      await lockUser(tx, userId);
+      if ((await tx.user.count({ where: { id: userId, email: to } })) === 0) return;
       const purpose = 'password_reset';
       const token = await issueOneTimeToken(tx, { purpose, userId, email: to, lifetime });
       const data = { firstName: nameFor(person, firstName), token, lifetime };

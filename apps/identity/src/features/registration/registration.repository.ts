@@ -5,7 +5,7 @@ import type { MailOutbox } from '../../mail/outbox.ts';
 import type { Origin } from '../../origin/origin.ts';
 import { enqueue, type NewEvent } from '../../outbox/outbox.ts';
 import { digest } from '../../security/secrets.ts';
-import { issueOneTimeToken, voidOneTimeTokens } from '../../tokens/one-time.ts';
+import { deleteOneTimeTokens, issueOneTimeToken } from '../../tokens/one-time.ts';
 import { removeUsers } from '../../users/user-removal.ts';
 import { findClaimant, lockAddress, lockUser } from '../../users/users.ts';
 import { limitClaims } from './claims.ts';
@@ -140,6 +140,8 @@ export class RegistrationRepository {
     const lifetime = this.#use.verificationLifetime;
     const purpose = 'email_verification';
     await this.#use.database.$transaction(async (tx) => {
+      // A change of the address deletes its links; none may be added after that.
+      await lockUser(tx, userId);
       const user = await tx.user.findFirst({ where: { ...unconfirmed, id: userId, email } });
       if (!user) return;
       const token = await issueOneTimeToken(tx, { purpose, userId, email, lifetime });
@@ -162,7 +164,9 @@ export class RegistrationRepository {
         throw new HttpError(409, 'conflict', 'The email address is already confirmed.');
       }
       await tx.user.update({ where: { id: userId }, data: { email } });
-      await this.#voidLinks(tx, userId);
+      // They prove nothing about the new address, and would show whether the old one has an account, which gets the
+      // reset links.
+      await deleteOneTimeTokens(tx, userId, ['email_verification', 'password_reset']);
       await note(tx, actor, 'address_changed');
       await this.#limitClaims(tx, { id: userId, email });
       return { id: userId, email, locale };
@@ -177,11 +181,5 @@ export class RegistrationRepository {
   ): Promise<void> {
     const events = [...given, ...(await limitClaims(tx, claimant))];
     if (events.length > 0) await enqueue(tx, ...events);
-  }
-
-  /** Links sent to the old address prove nothing about the new one. */
-  async #voidLinks(tx: Transaction, userId: string): Promise<void> {
-    await voidOneTimeTokens(tx, 'email_verification', { userId });
-    await voidOneTimeTokens(tx, 'password_reset', { userId });
   }
 }

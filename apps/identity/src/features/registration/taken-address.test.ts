@@ -1,5 +1,7 @@
 import { until } from '@tessera/local-stack';
+import { collide } from '../../testing/locks.ts';
 import { startRegistration } from '../../testing/registration.ts';
+import { lockUser } from '../../users/users.ts';
 
 const PASSWORD = 'Another-horse-8-battery';
 
@@ -70,5 +72,40 @@ describe('the data of an account that has moved from another address does not sh
       'data_exported',
     ]);
     expect(await actionsIn((await takenAddress()) ?? '')).toEqual(free);
+  });
+
+  test('there is no link that was mailed to the other address', async () => {
+    const linksAfter = async (email: string) => {
+      const { own, mailed_links: links } = await exportAfter(email, () => tryToSignIn(email));
+      return links.map((link: { purpose: string; email: string }) => [
+        link.purpose,
+        link.email === own,
+      ]);
+    };
+    const free = await linksAfter(address());
+    expect(free).toEqual([['email_verification', true]]);
+    expect(await linksAfter((await takenAddress()) ?? '')).toEqual(free);
+  });
+
+  test.each([
+    ['password/forgot', 'password_reset'],
+    ['email/resend', 'email_verification'],
+  ])('nor one that is requested by %s while the address changes', async (path, purpose) => {
+    const [email, own] = [address(), address()];
+    await register(email);
+    const { id } = await database().user.findFirstOrThrow({ where: { email } });
+    const links = { where: { userId: id, purpose } };
+    const { count: issued } = await database().oneTimeToken.deleteMany(links);
+    await collide(database(), () => post(path, { email }).expect(200), {
+      hold: (tx) => lockUser(tx, id),
+      change: (tx) => tx.user.update({ where: { id }, data: { email: own } }),
+    });
+    // Its mail is sent after that of the address would have been.
+    const last = await identity.people.user();
+    await post('password/forgot', { email: last.email }).expect(200);
+    await mailbox.next('password_reset', last.email ?? '');
+    expect(await database().oneTimeToken.count(links)).toBe(0);
+    const mails = (await mailbox.to(email)).filter(({ kind }) => kind === purpose);
+    expect(mails).toHaveLength(issued);
   });
 });
