@@ -32,6 +32,7 @@ import { MembershipsRepository } from './features/memberships/memberships.reposi
 import { MembershipsService } from './features/memberships/memberships.service.ts';
 import { PasswordsRepository } from './features/passwords/passwords.repository.ts';
 import { PasswordsService } from './features/passwords/passwords.service.ts';
+import { ResetRequests } from './features/passwords/reset-requests.ts';
 import { PersonalDataRepository } from './features/personal-data/personal-data.repository.ts';
 import { PersonalDataService } from './features/personal-data/personal-data.service.ts';
 import { PictureRepository } from './features/picture/picture.repository.ts';
@@ -152,12 +153,12 @@ export const createServices = (parts: Parts) => {
       addresses,
       history: config.passwordHistory,
     }),
+    requests: new ResetRequests({ database, mail, lifetime: config.lifetimes.passwordReset }),
     passwords,
     quota,
     background,
     confirmation: passwordConfirmation,
     changes: attempts.passwordChange,
-    resetLifetime: config.lifetimes.passwordReset,
   });
   const securityMails = new SecurityMails(mail);
   const tenantAdministration = createTenantAdministration({

@@ -5,14 +5,9 @@ import type { User } from '../../generated/prisma/client.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
 import type { Origin } from '../../origin/origin.ts';
 import { enqueue, type NewEvent } from '../../outbox/outbox.ts';
-import {
-  findOneTimeToken,
-  issueOneTimeToken,
-  spendOneTimeToken,
-  voidOneTimeTokens,
-} from '../../tokens/one-time.ts';
+import { findOneTimeToken, spendOneTimeToken, voidOneTimeTokens } from '../../tokens/one-time.ts';
 import { revokeOtherTokens, revokeUserTokens } from '../../tokens/revoke.ts';
-import { findPerson, lockAddress, lockUser } from '../../users/users.ts';
+import { lockAddress, lockUser } from '../../users/users.ts';
 import type { DevicesService } from '../devices/devices.service.ts';
 import type { AddressConfirmation } from '../registration/address-confirmation.ts';
 import { passwordChanged } from '../sign-in/password-confirmation.ts';
@@ -48,7 +43,7 @@ interface Dependencies {
 /**
  * The name in the salutation. Unconfirmed accounts get none: somebody else may have entered it (decision I21).
  */
-const nameFor = ({ emailVerifiedAt }: Person, firstName: string): string | null =>
+export const nameFor = ({ emailVerifiedAt }: Person, firstName: string): string | null =>
   emailVerifiedAt === null ? null : firstName;
 
 export class PasswordsRepository {
@@ -58,31 +53,8 @@ export class PasswordsRepository {
     this.#use = dependencies;
   }
 
-  /** The active user with this address; null if there is none. */
-  async person(email: string): Promise<Person | null> {
-    const found = await findPerson(this.#use.database, email);
-    return found?.isActive ? found : null;
-  }
-
   personById(id: string): Promise<Person> {
     return this.#use.database.user.findUniqueOrThrow({ where: { id } });
-  }
-
-  /** Enqueues the mail with the reset link. */
-  async sendReset(person: Person, actor: Actor, lifetime: number): Promise<void> {
-    const { id: userId, email: to, firstName, locale } = person;
-    if (to === null) return;
-    await this.#use.database.$transaction(async (tx) => {
-      // A change of the address invalidates its links; none may be added after that.
-      await lockUser(tx, userId);
-      if ((await tx.user.count({ where: { id: userId, email: to } })) === 0) return;
-      const purpose = 'password_reset';
-      const token = await issueOneTimeToken(tx, { purpose, userId, email: to, lifetime });
-      const data = { firstName: nameFor(person, firstName), token, lifetime };
-      await this.#use.mail.enqueue(tx, { kind: 'password_reset', to, locale, data });
-      // The log of an unconfirmed account must not show whether another one has confirmed the address.
-      if (person.emailVerifiedAt !== null) await note(tx, actor, 'password_reset_requested');
-    });
   }
 
   /** The reset that a token allows; null if the token is invalid or was sent to another address. */

@@ -12,19 +12,19 @@ import type { UserCaller } from '../../tokens/caller.ts';
 import { isAddressTaken } from '../../users/users.ts';
 import type { PasswordConfirmation } from '../sign-in/password-confirmation.ts';
 import type { PasswordsRepository, Person } from './passwords.repository.ts';
+import type { ResetRequests } from './reset-requests.ts';
 
 export type { Person };
 
 interface Dependencies {
   readonly repository: PasswordsRepository;
+  readonly requests: ResetRequests;
   readonly passwords: Passwords;
   readonly confirmation: PasswordConfirmation;
   readonly quota: MailQuota;
   readonly background: BackgroundTasks;
   /** Rate limit of password changes per account, including failed attempts. */
   readonly changes: Attempts;
-  /** Lifetime of the reset link in seconds. */
-  readonly resetLifetime: number;
 }
 
 const throwIfInvalid = (errors: FieldErrors): void => {
@@ -50,11 +50,10 @@ export class PasswordsService {
    * its timing reveals this.
    */
   forgot(email: string, origin: Origin): void {
-    const { background, repository, quota, resetLifetime } = this.#use;
+    const { background, requests, quota } = this.#use;
     background.run('a password reset mail could not be sent', async () => {
-      const person = await repository.person(email);
-      if (!person || !(await quota.allows('password_reset', email))) return;
-      await repository.sendReset(person, actorFor(person, origin), resetLifetime);
+      if (!(await requests.concern(email))) return;
+      if (await quota.allows('password_reset', email)) await requests.send(email, origin);
     });
   }
 

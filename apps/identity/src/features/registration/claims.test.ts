@@ -99,6 +99,29 @@ describe('registering with an address again and again', () => {
     expect(await claimsTo(email)).toBe(1);
   });
 
+  test('ends the same claims whether or not another account has confirmed the address', async () => {
+    const keptOf = async (email: string) => {
+      const before = unique;
+      for (let registered = 1; registered <= MAX_CLAIMS + 3; registered += 1) {
+        await register(email);
+        // Five mails are sent: links, or notices to the account that has confirmed the address.
+        if (registered <= 5)
+          await until(async () => (await mailbox.to(email)).length >= registered);
+        if (registered !== 7) continue;
+        await identity.http.post('/api/auth/password/forgot').send({ email }).expect(200);
+        await mailbox.next('password_reset', email);
+      }
+      const where = { email, emailVerifiedAt: null };
+      const kept = await database().user.findMany({ where, orderBy: { id: 'asc' } });
+      return kept.map(({ firstName }) => Number(firstName.replace('Number ', '')) - before);
+    };
+    const taken = address();
+    await identity.people.user({ data: { email: taken } });
+    const kept = [1, 2, 3, 4, 5, 7, 10, 11, 12, 13];
+    expect(await keptOf(address())).toEqual(kept);
+    expect(await keptOf(taken)).toEqual(kept);
+  });
+
   test('deletes no member of a tenant, and no account with another address', async () => {
     const email = address();
     const tenant = await identity.people.tenant();

@@ -63,9 +63,10 @@ export const endOtherClaims = (tx: Transaction, claimant: Claimant): Promise<New
 
 /**
  * Ends other claims to the address until `MAX_CLAIMS` are left with the claimant's, so that nobody can pile them up.
- * Those that a link was mailed for are kept before the rest, and newer ones before older ones: mails are limited, so a
- * stranger who registers again and again does not soon invalidate the link that the owner of the address has
- * received. The caller has locked the address (`lockAddress`), and enqueues the returned events.
+ * Those that a link was issued for are kept before the rest, and newer ones before older ones: links are limited, so a
+ * stranger who registers again and again does not soon invalidate the one that the owner of the address has
+ * received. Links are issued whether or not another account has confirmed the address, so that which claims are kept does
+ * not show this. The caller has locked the address (`lockAddress`), and enqueues the returned events.
  */
 export const limitClaims = (tx: Transaction, claimant: Claimant): Promise<NewEvent[]> =>
   endClaims(

@@ -26,13 +26,6 @@ export interface NewRegistration {
   readonly secret: string;
 }
 
-/** The user who has confirmed an address. */
-export interface Holder {
-  readonly firstName: string;
-  readonly locale: string;
-  readonly isActive: boolean;
-}
-
 /** A user whose address is not confirmed yet. */
 export interface Claimant {
   readonly id: string;
@@ -64,19 +57,6 @@ export class RegistrationRepository {
 
   constructor(dependencies: Dependencies) {
     this.#use = dependencies;
-  }
-
-  /** The user who has confirmed this address, active or not. */
-  holder(email: string): Promise<Holder | null> {
-    return this.#use.database.user.findFirst({
-      where: { email, isServiceAccount: false, emailVerifiedAt: { not: null } },
-    });
-  }
-
-  async notifyHolder(email: string, { firstName, locale }: Holder): Promise<void> {
-    await this.#use.database.$transaction((tx) =>
-      this.#use.mail.enqueue(tx, { kind: 'address_taken', to: email, locale, data: { firstName } }),
-    );
   }
 
   /**
@@ -135,18 +115,29 @@ export class RegistrationRepository {
     return null;
   }
 
-  /** Enqueues the mail with the confirmation link. */
-  async sendVerification({ id: userId, email, locale }: Claimant): Promise<void> {
-    const lifetime = this.#use.verificationLifetime;
+  /**
+   * Enqueues the mail with the confirmation link. If another account has confirmed the address, its holder is notified
+   * instead. The link is issued nevertheless, although nobody gets it: claims with a link are kept before others
+   * (`limitClaims`), which must not show whether there is such an account.
+   */
+  async sendLink({ id: userId, email, locale }: Claimant): Promise<void> {
+    const { database, mail, verificationLifetime: lifetime } = this.#use;
     const purpose = 'email_verification';
-    await this.#use.database.$transaction(async (tx) => {
+    await database.$transaction(async (tx) => {
       // A change of the address deletes its links; none may be added after that.
       await lockUser(tx, userId);
       const user = await tx.user.findFirst({ where: { ...unconfirmed, id: userId, email } });
       if (!user) return;
       const token = await issueOneTimeToken(tx, { purpose, userId, email, lifetime });
-      const data = { token, lifetime };
-      await this.#use.mail.enqueue(tx, { kind: purpose, to: email, locale, data });
+      const holder = await tx.user.findFirst({
+        where: { email, isServiceAccount: false, emailVerifiedAt: { not: null } },
+      });
+      if (!holder) {
+        await mail.enqueue(tx, { kind: purpose, to: email, locale, data: { token, lifetime } });
+      } else if (holder.isActive) {
+        const data = { firstName: holder.firstName };
+        await mail.enqueue(tx, { kind: 'address_taken', to: email, locale: holder.locale, data });
+      }
     });
   }
 

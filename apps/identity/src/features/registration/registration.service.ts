@@ -75,19 +75,11 @@ export class RegistrationService {
     background.run('a confirmation mail could not be sent', () => this.#sendLink(claimant));
   }
 
-  /**
-   * Mails the holder of a confirmed address that they have an account; otherwise mails the confirmation link.
-   */
+  /** Under the same limit whether or not another account has the address. */
   async #sendLink(claimant: Claimant): Promise<void> {
     const { repository, quota } = this.#use;
-    const { email } = claimant;
-    const holder = await repository.holder(email);
-    if (!holder) {
-      if (await quota.allows('email_verification', email)) {
-        await repository.sendVerification(claimant);
-      }
-    } else if (holder.isActive && (await quota.allows('address_taken', email))) {
-      await repository.notifyHolder(email, holder);
+    if (await quota.allows('email_verification', claimant.email)) {
+      await repository.sendLink(claimant);
     }
   }
 }

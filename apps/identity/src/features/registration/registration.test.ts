@@ -200,6 +200,21 @@ describe('register without a token', () => {
       expect((await mailbox.to(email)).map(({ kind }) => kind)).toEqual(['address_taken']);
     });
 
+    test('mails no link that confirms the address, until the account has left it', async () => {
+      const { email } = await registered();
+      const before = await mailbox.to(email);
+      expect(before.map(({ text }) => text).join()).not.toContain('token');
+      const where = { email, emailVerifiedAt: { not: null } };
+      await database().user.updateMany({ where, data: { email: address() } });
+      await resend(email).expect(200);
+      const token = await linkFor(email);
+      const password = { password: NEW, password_confirmation: NEW };
+      await identity.http
+        .post('/api/auth/email/verify')
+        .send({ token, ...password })
+        .expect(200);
+    });
+
     test('shows the usual pages to the new user, and nothing of the holder', async () => {
       const { email } = await registered();
       const signedIn = await login(email).expect(200);
