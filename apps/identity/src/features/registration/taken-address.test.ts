@@ -108,4 +108,15 @@ describe('the data of an account that has moved from another address does not sh
     const mails = (await mailbox.to(email)).filter(({ kind }) => kind === purpose);
     expect(mails).toHaveLength(issued);
   });
+
+  test('no other section has more entries or fields either', async () => {
+    const sizesAfter = async (email: string) => {
+      const { own: _, ...sections } = await exportAfter(email, () => tryToSignIn(email));
+      return Object.entries(sections).map(([name, section]) => [
+        name,
+        Array.isArray(section) ? section.length : Object.keys(section ?? {}),
+      ]);
+    };
+    expect(await sizesAfter((await takenAddress()) ?? '')).toEqual(await sizesAfter(address()));
+  });
 });
