@@ -1,4 +1,5 @@
 import { brokenTableRules } from '../testing/catalogue.ts';
+import { onCitus } from '../testing/distributed-tables.ts';
 import { openDatabase } from '../testing/records.ts';
 
 const { pool, close } = await openDatabase();
@@ -6,6 +7,17 @@ afterAll(close);
 
 test('Every table of the schema can be spread by tenant', async () => {
   expect(await brokenTableRules(pool)).toEqual([]);
+});
+
+test('The planner expects large tenants in every table', async () => {
+  const { rows } = await pool.query<{ name: string; is_expected: boolean }>(`
+    SELECT relname AS name, coalesce('n_distinct=50' = ANY (attoptions), FALSE) AS is_expected
+    FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+    WHERE relnamespace = 'tenant_crm'::regnamespace AND relkind IN ('r', 'p') AND attname = 'tenant_id'`);
+  expect(rows.length).toBeGreaterThan(0);
+  // Citus does not support the setting.
+  const expected = rows.map(({ name }) => ({ name, is_expected: !onCitus }));
+  expect(rows).toEqual(expected);
 });
 
 describe('A table is refused', () => {

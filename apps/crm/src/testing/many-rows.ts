@@ -101,8 +101,9 @@ const copied = (column: Column, isKey: boolean, popular: string | undefined): st
   return isKey ? varied : `CASE WHEN ${value} ~ '[ @]' THEN ${varied} ELSE ${value} END`;
 };
 
-const SMALL_TENANTS = 8;
-const ROWS_OF_SMALL_TENANT = 20;
+/** Most tenants are small: a plan that is made for all of them must suit the largest one, too. */
+const SMALL_TENANTS = 300;
+const ROWS_OF_SMALL_TENANT = 4;
 
 /** How tables are filled. */
 export interface Filling {

@@ -25,6 +25,10 @@ const comesFromTable = (node: PlanNode): boolean => {
   return (node.Plans ?? []).some(comesFromTable);
 };
 
+/** The index that a scan uses; of a bitmap, one of them. */
+const indexOf = (node: PlanNode): string | undefined =>
+  nodesOf(node).find((one) => one['Index Name'] !== undefined)?.['Index Name'];
+
 const problemOf = (node: PlanNode): string | undefined => {
   const kind = node['Node Type'];
   if (kind === 'Seq Scan' && isOfTenant(node)) {
@@ -32,7 +36,7 @@ const problemOf = (node: PlanNode): string | undefined => {
   }
   const removed = removedBy(node);
   if (isOfTenant(node) && removed > MANY && removed > rowsOf(node)) {
-    return `reads ${rowsOf(node) + removed} rows of ${tableOf(node)} to find ${rowsOf(node)}, by ${node['Index Name'] ?? kind}`;
+    return `reads ${rowsOf(node) + removed} rows of ${tableOf(node)} to find ${rowsOf(node)}, by ${indexOf(node) ?? kind}`;
   }
   const [input] = node.Plans ?? [];
   if (kind === 'Sort' && input && rowsOf(input) > MANY && comesFromTable(input)) {
