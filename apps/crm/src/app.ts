@@ -201,7 +201,7 @@ const routesOf = (
   Contacts: under('/api/crm', {
     ...trash.contacts,
     ...contactRoutes(contacts, exports, database),
-    ...mergeRoutes(contactMerges),
+    ...mergeRoutes(contactMerges, database),
     ...timelineRoutes(timelines).contacts,
   }),
   Companies: under('/api/crm', {

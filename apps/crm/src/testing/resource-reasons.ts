@@ -73,7 +73,18 @@ const noEndpoints = 'Endpoints would send requests to addresses that nobody has 
  * Why a list lacks something that users expect of lists. A new list has everything or has its reasons here; a reason
  * that is no longer needed fails the test as well.
  */
+const merges = 'merges, which the history of both contacts has';
+
 export const reasons: Reasons = {
+  '/contacts/{id}/merges': {
+    sort: 'Merges run from the newest to the oldest.',
+    filters: withParent('A contact'),
+    export: view('contacts that are merged'),
+    history: view(merges),
+    events: view(merges),
+    seed: 'The seed has no merges.',
+    benchmark: 'It reads a few rows by an index, as the lists that are measured.',
+  },
   '/contacts/{id}/timeline': timeline,
   '/companies/{id}/timeline': timeline,
   '/companies/duplicates': {

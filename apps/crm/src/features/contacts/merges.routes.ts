@@ -1,8 +1,12 @@
 import { described, named, reference, shape, uuid } from '@tessera/fields';
-import type { RouteTable } from '@tessera/http-kit';
-import { record, route } from '../../http.ts';
+import { notFound, type RouteTable } from '@tessera/http-kit';
+import type { Database } from '../../database.ts';
+import { page, record, route } from '../../http.ts';
+import { paging } from '../../records/paging.ts';
 import { acceptedVersions, changeProblems, tagged } from '../../records/versions.ts';
 import { contact } from './contacts.kind.ts';
+import { listMerges } from './merge-list.repository.ts';
+import { ContactMerge, MergesQuery } from './merge-list.schema.ts';
 import type { ContactMerges } from './merges.service.ts';
 
 const OtherContact = named(
@@ -26,7 +30,26 @@ const common = {
   responseHeaders: { 200: ['ETag'] },
 } as const;
 
-export const mergeRoutes = (merges: ContactMerges): RouteTable => ({
+export const mergeRoutes = (merges: ContactMerges, database: Database): RouteTable => ({
+  listContactMerges: route({
+    method: 'get',
+    path: '/contacts/{id}/merges',
+    permission: 'contacts.view',
+    resource: 'contact',
+    params: shape({ id: uuid() }),
+    summary: 'List the merges into a contact',
+    description: 'Those that have not been undone, newest first.',
+    query: MergesQuery,
+    responses: { 200: page(ContactMerge) },
+    handler: async ({ caller, params, query, req, reply }) => {
+      const db = database.forTenant(caller.tenantId);
+      const found = await listMerges(db, caller, params.id, query);
+      if (!found) throw notFound('The contact');
+      const { rows, ...position } = found;
+      return reply(200, { data: rows, ...paging(req.originalUrl, position) });
+    },
+  }),
+
   mergeContact: route({
     ...common,
     path: '/contacts/{id}/merge',

@@ -7,9 +7,13 @@ const DAY_MS = 86_400_000;
 /** How long a merge can be undone. */
 const REVERSIBLE_MS = 30 * DAY_MS;
 
+/** Until when a merge can be undone. */
+export const reversibleUntil = ({ merged_at: at }: { readonly merged_at: Date }): Date =>
+  new Date(at.getTime() + REVERSIBLE_MS);
+
 /** Whether a merge can still be undone. */
-export const isReversible = ({ merged_at: at }: { readonly merged_at: Date }): boolean =>
-  Date.now() - at.getTime() <= REVERSIBLE_MS;
+export const isReversible = (merge: { readonly merged_at: Date }): boolean =>
+  Date.now() <= reversibleUntil(merge).getTime();
 
 const fields = ['last_name', 'email', 'phone', 'title', 'company_id', 'owner_id', 'notes'] as const;
 /** List -> the number of items that it can have. */
