@@ -1,6 +1,7 @@
 import type { Subject, Tenant } from '@tessera/conformance';
 import { newTenant } from '@tessera/resource-server/testing';
 import type { TestCrm } from './crm.ts';
+import { mergesOf } from './merged-contacts.ts';
 import type { MessagingServers } from './messaging-servers.ts';
 import { previewToken, publishedContent } from './public-content.ts';
 import { insertAttempt } from './webhook-rows.ts';
@@ -193,6 +194,7 @@ export const conformanceSubject = (
 ): Omit<Subject, 'document'> => {
   const botOf = botsOf(crm);
   const deliveryOf = deliveriesOf(crm);
+  const merges = mergesOf(crm);
   /** No message begins a thread in the channel of the bot. */
   const messageFields = async (side: Tenant) => ({
     channel_id: (await botOf(side)).channelId,
@@ -217,6 +219,7 @@ export const conformanceSubject = (
       createTimeEntry: newEntryFields,
       startTimer: () => ({ task_id: undefined }),
       updateTimeEntry: entryFields,
+      unmergeContact: merges.body,
       createCustomField: customFieldFields,
       updateCustomField: () => ({ is_required: false }),
       // A message of the same channel.
@@ -262,6 +265,7 @@ export const conformanceSubject = (
         : undefined,
     // Most messages have no file, and tags exist in records only.
     async parameters(side, path): Promise<Record<string, string>> {
+      if (path.endsWith('/unmerge')) return merges.parameters(side);
       if (path.endsWith('/thumbnail')) return { id: await documentWithThumbnail(crm, side) };
       if (path.endsWith('/documents/trash/{id}')) return { id: await documentInTrash(crm, side) };
       if (path.endsWith('/messages/{mid}/file')) return messageWithFile(crm, side);

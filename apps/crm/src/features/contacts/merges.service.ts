@@ -9,6 +9,7 @@ import { createRecords, type Versioned } from '../../records/records.ts';
 import { customFields } from '../custom-fields/custom-fields.service.ts';
 import { type Contacts, contact } from './contacts.kind.ts';
 import {
+  type ContactMerge,
   findMerge,
   hasMoreLinks,
   insertMerge,
@@ -44,9 +45,9 @@ const MAX_LINKS = 20_000;
 /** Merges of contacts. Each is one transaction. */
 export interface ContactMerges {
   /**
-   * Merges the contact `mergedId` into the contact `id` and returns the latter. 404 without the survivor, 422 on
-   * `contact_id` without the other one, 409 if too many records refer to the other one or lists would be too long, 412 if
-   * the survivor has none of the `versions`.
+   * Merges the contact `mergedId` into the contact `id` and returns the latter; without effect if it is merged into it
+   * already. 404 without the survivor, 422 on `contact_id` without the other one or if that is merged into a third, 409 if
+   * too many records refer to the other one or lists would be too long, 412 if the survivor has none of the `versions`.
    */
   merge(
     caller: Caller,
@@ -96,6 +97,9 @@ const take = async (
   return { added, taken: together(added, sharedWithEarlier(survivor, merged, given)) };
 };
 
+const mergedElsewhere = ({ survivor_id: survivorId }: ContactMerge): HttpError =>
+  invalidField('contact_id', `contact_id is merged into the contact ${survivorId} already`);
+
 /** `maxLinks` is the number of records that one merge can move. */
 export const createContactMerges = (
   database: Pick<Database, 'forTenant'>,
@@ -128,12 +132,9 @@ export const createContactMerges = (
     });
 
   const otherOf = async (contacts: Contacts, caller: Caller, id: string): Promise<Contact> => {
-    try {
-      return (await contacts.get(caller, id)).answer;
-    } catch (error) {
-      if (!(error instanceof HttpError && error.status === 404)) throw error;
-      throw invalidField('contact_id', 'contact_id must be the id of an existing contact');
-    }
+    const [other] = await contacts.getMany(caller, [id]);
+    if (other) return other.answer;
+    throw invalidField('contact_id', 'contact_id must be the id of an existing contact');
   };
 
   const moveAll = async (move: (table: LinkingTable) => Promise<string[]>): Promise<MovedLinks> => {
@@ -150,7 +151,11 @@ export const createContactMerges = (
         if (!(await hasMoreLinks(db, mergedId, maxLinks))) await lockLinks(db, mergedId);
       };
       const work = async (contacts: Contacts, db: TenantDb): Promise<Versioned<Contact>> => {
-        await contacts.get(caller, id);
+        const before = await contacts.get(caller, id);
+        const earlier = await findMerge(db, mergedId);
+        // The response to the request that merged it may have been lost.
+        if (earlier?.survivor_id === id) return before;
+        if (earlier) throw mergedElsewhere(earlier);
         const merged = await otherOf(contacts, caller, mergedId);
         if (await hasMoreLinks(db, mergedId, maxLinks)) {
           const remedy = (await hasMoreLinks(db, id, maxLinks))

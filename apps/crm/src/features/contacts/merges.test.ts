@@ -165,6 +165,39 @@ test('A merge is refused if it would move too many records, but not in the other
   expect((await merges.merge(acting, many, few)).id).toBe(many);
 });
 
+describe('A repeated merge', () => {
+  test('changes nothing, and answers with the survivor', async () => {
+    const [id, other] = [await contact(one), await contact(two)];
+    const before = (await get(`${path}/${id}`)).headers as { etag: string };
+    const ifUnchanged = { 'If-Match': before.etag };
+    const { body, headers } = await merge(id, other, ifUnchanged).expect(200);
+    const repeated = await merge(id, other, ifUnchanged).expect(200);
+    expect([repeated.body, repeated.headers.etag]).toEqual([body, headers.etag]);
+    expect((await get(`${path}/${id}/history`)).body.meta.total).toBe(2);
+  });
+
+  test('of a contact that is merged into another one is refused with the id of that one', async () => {
+    const [id, other, third] = [await contact(one), await contact(two), await contact({})];
+    await merge(id, other).expect(200);
+    expect((await merge(third, other).expect(422)).body.errors).toEqual({
+      contact_id: [`contact_id is merged into the contact ${id} already`],
+    });
+  });
+
+  test('gets the response of the first one by its Idempotency-Key, and so does undoing it', async () => {
+    const [id, other] = [await contact(one), await contact(two)];
+    for (const action of ['merge', 'unmerge']) {
+      const headers = { 'Idempotency-Key': action };
+      const send = () => post(`${path}/${id}/${action}`, { contact_id: other }, headers);
+      const first = await send().expect(200);
+      const second = await send().expect(200);
+      expect(second.body).toEqual(first.body);
+      expect(second.headers['idempotent-replayed']).toBe('true');
+    }
+    await show(other);
+  });
+});
+
 describe('While a merge is not committed', () => {
   /** Starts a merge, then a request when the merge has moved all records; returns both responses. */
   const during = (id: string, other: string, request: () => PromiseLike<{ status: number }>) =>
