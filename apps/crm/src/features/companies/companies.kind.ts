@@ -16,6 +16,7 @@ import type { RecordsOf } from '../../records/records.ts';
 import { AddressPart, AddressPartInput, addressParts } from '../addresses.schema.ts';
 import { taggedWith } from '../tags/tag-filter.ts';
 import { tags } from '../tags.schema.ts';
+import { domainFilter } from './domain-filter.ts';
 
 const CompanyInput = named(
   'CompanyInput',
@@ -42,7 +43,8 @@ export const company = declareKind({
   sort: { name: 'sort_name', domain: 'domain', industry: 'industry', ...timeSort },
   defaultSort: '-created_at',
   filters: {
-    ...equalTo(CompanyInput, 'domain', 'email', 'tax_number', 'industry', 'owner_id'),
+    domain: domainFilter,
+    ...equalTo(CompanyInput, 'email', 'tax_number', 'industry', 'owner_id'),
     tag: taggedWith('companies'),
     ...timeFilters,
   },

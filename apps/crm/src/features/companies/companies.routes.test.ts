@@ -170,6 +170,7 @@ describe('The list', () => {
     expect(await of(`owner_id=${owner_id}`)).toEqual(['A', 'C']);
     expect(await of(`owner_id=${owner_id}&industry=Steel`)).toEqual(['A']);
     expect(await of('domain=A.Example')).toEqual(['A']);
+    expect(await of('domain=www.a.example')).toEqual(['A']);
     expect(await of('email=B@b.example')).toEqual(['B']);
     expect(await of('tax_number=7')).toEqual(['B']);
     expect(await of('created_from=2020-01-01T00:00:00Z')).toEqual(['A', 'B', 'C']);

@@ -21,6 +21,7 @@ import { Address, AddressInput } from '../addresses.schema.ts';
 import { customFields } from '../custom-fields/custom-fields.service.ts';
 import { taggedWith } from '../tags/tag-filter.ts';
 import { tags } from '../tags.schema.ts';
+import { emailFilter } from './email-filter.ts';
 import { type ContactMerge, findMerge } from './merges.repository.ts';
 import { isReversible } from './merges.rules.ts';
 
@@ -67,7 +68,8 @@ export const contact = declareKind({
   sort: { name: 'sort_name', email: 'email', ...timeSort },
   defaultSort: '-created_at',
   filters: {
-    ...equalTo(ContactInput, 'email', 'company_id', 'owner_id'),
+    email: emailFilter,
+    ...equalTo(ContactInput, 'company_id', 'owner_id'),
     tag: taggedWith('contacts'),
     ...timeFilters,
   },

@@ -50,7 +50,12 @@ test('Each filter narrows the list, and filters can be combined', async () => {
   const made = [
     await contacts.create(caller, { ...nobody, company_id, tags: ['vip', 'x'] }),
     await contacts.create(caller, { ...nobody, company_id, owner_id, email: 'a@b.c' }),
-    await contacts.create(caller, { ...nobody, owner_id, tags: ['vip'] }),
+    await contacts.create(caller, {
+      ...nobody,
+      owner_id,
+      tags: ['vip'],
+      emails: [{ label: 'home', email: 'd@b.c' }],
+    }),
   ];
   await pool.query(
     `UPDATE tenant_crm.contacts SET created_at = '2020-06-01Z', updated_at = '2021-06-01Z' WHERE id = $1`,
@@ -67,6 +72,9 @@ test('Each filter narrows the list, and filters can be combined', async () => {
   expect(await found({ tag: 'vip' })).toEqual([0, 2]);
   expect(await found({ tag: 'vi' })).toEqual([]);
   expect(await found({ email: 'a@b.c' })).toEqual([1]);
+  expect(await found({ email: 'd@b.c' })).toEqual([2]);
+  expect(await found({ email: 'b@b.c' })).toEqual([]);
+  expect(await found({ email: 'd@b.c', owner_id })).toEqual([2]);
   expect(await found({ created_from: day('2020-06-02') })).toEqual([1, 2]);
   expect(await found({ created_to: day('2020-06-01') })).toEqual([0]);
   expect(await found({ updated_from: day('2021-06-01'), updated_to: day('2021-06-02') })).toEqual([

@@ -69,6 +69,14 @@ describe('Merging a contact into another one', () => {
     expect(change).toMatchObject({ action: 'merge', changes: { title: { to: 'Countess' } } });
   });
 
+  test('leaves it to be found by the address of either', async () => {
+    const [id, other] = [await contact(one), await contact(two)];
+    await merge(id, other).expect(200);
+    for (const email of ['ada@a.example', 'ADA@B.example', 'ada@c.example']) {
+      expect((await get(`${path}?email=${email}`).expect(200)).body.data).toMatchObject([{ id }]);
+    }
+  });
+
   test('moves its logs and tasks, with new versions', async () => {
     const [id, other] = [await contact(one), await contact(two)];
     const [mine, theirs, todo] = [await log(id), await log(other), await task(other)];

@@ -1,16 +1,15 @@
 import type { CrmPermission } from '@tessera/contracts';
 import { anything, optional, type Shape, shape } from '@tessera/fields';
 import type { TenantDb } from '../../database.ts';
-import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
 import type { Kind, KindTypes } from '../../records/kind.ts';
 import { createRecords, type Records } from '../../records/records.ts';
 import { company } from '../companies/companies.kind.ts';
+import { hasDomain } from '../companies/domain-filter.ts';
 import { contact } from '../contacts/contacts.kind.ts';
+import { hasFurtherEmail } from '../contacts/email-filter.ts';
 import { findMatches, type Identity, type Matches, type RowKeys } from './existing-records.ts';
 import type { ImportableResource, ImportRow } from './imports.kind.ts';
-
-const { sql } = Prisma;
 
 /** The fields that an import changes of a record. */
 export interface RecordChange {
@@ -121,14 +120,13 @@ export const importTargets: Readonly<Record<ImportableResource, ImportTarget>> =
   contacts: targetOf(contact, 'contacts', {
     field: 'email',
     alsoIn: ['emails'],
-    isAlso: (value) => sql`
-      emails <> '[]' AND emails @> jsonb_build_array(jsonb_build_object('email', ${value}))`,
+    isAlso: hasFurtherEmail,
     severalMessage: 'email is that of several contacts: add a column "id" with the id of one',
   }),
   companies: targetOf(company, 'companies', {
     field: 'domain',
     alsoIn: [],
-    isAlso: (value) => sql`domain_key IS NOT NULL AND domain_key = tenant_crm.domain_key(${value})`,
+    isAlso: hasDomain,
     severalMessage: 'domain is that of several companies: add a column "id" with the id of one',
   }),
 };
