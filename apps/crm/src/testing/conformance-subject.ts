@@ -187,6 +187,13 @@ const deliveriesOf = (crm: TestCrm) => {
   };
 };
 
+/** The collection of records with the tags of a path, and the required fields of one. */
+const taggedRecord = (path: string): readonly [collection: string, fields: object] => {
+  if (path.includes('/companies/')) return ['companies', { name: 'A' }];
+  if (path.includes('/content-tags/')) return ['kb-articles', { title: 'A' }];
+  return ['contacts', { first_name: 'A' }];
+};
+
 /** What tests that are made from the OpenAPI document need to know about CRM. */
 export const conformanceSubject = (
   crm: TestCrm,
@@ -286,9 +293,8 @@ export const conformanceSubject = (
       if (path.startsWith('/public/{tenant}')) return { tenant, number: '1' };
       if (!path.includes('{tag}')) return {};
       const tag = `sample-${crypto.randomUUID()}`;
-      const [collection, body] = path.includes('/companies/')
-        ? (['companies', { name: 'A', tags: [tag] }] as const)
-        : (['contacts', { first_name: 'A', tags: [tag] }] as const);
+      const [collection, fields] = taggedRecord(path);
+      const body = { ...fields, tags: [tag] };
       const caller = crm.caller({ tenant: side === 'own' ? 'acme' : 'globex' });
       const created = await crm.http.post(`/api/crm/${collection}`).set(caller).send(body);
       return { tag, ...(path.includes('{id}') && { id: created.body.data.id }) };

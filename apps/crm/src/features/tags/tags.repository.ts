@@ -22,8 +22,9 @@ export interface TagReplacement {
 /** Where the previous batch of an export ended. */
 type TagPosition = Pick<TagPayload, 'name' | 'count'>;
 
-/** The counts of each tag; triggers maintain them, so that no record is read. */
-const counts = (db: TenantDb, tables: readonly TaggedTable[]): Prisma.Sql => {
+/** The counts of each tag, or of one; triggers maintain them, so that no record is read. */
+const counts = (db: TenantDb, tables: readonly TaggedTable[], tag?: string): Prisma.Sql => {
+  const which = tag === undefined ? empty : sql`AND tag = ${tag}`;
   const each = tables.map(
     (table) => sql`
       coalesce(sum(count) FILTER (WHERE table_name = ${table}), 0)::bigint AS ${raw(`${table}_count`)}`,
@@ -31,8 +32,18 @@ const counts = (db: TenantDb, tables: readonly TaggedTable[]): Prisma.Sql => {
   return sql`
   SELECT tag AS name, sum(count)::bigint AS count, ${join(each)}
   FROM ${raw(db.readSchema)}.tag_counts
-  WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ANY(${tables})
+  WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ANY(${tables}) ${which}
   GROUP BY tag HAVING sum(count) > 0`;
+};
+
+/** A tag with its counts; undefined if no live record has it. */
+export const findTag = async <T extends TaggedTable>(
+  db: TenantDb,
+  tables: readonly T[],
+  tag: string,
+): Promise<TagPayload<T> | undefined> => {
+  const [found] = await db.read<TagPayload<T>>(counts(db, tables, tag));
+  return found;
 };
 
 /** What tags are compared by, as SQL of the name and the number of a tag. */

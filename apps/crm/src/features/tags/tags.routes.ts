@@ -14,6 +14,7 @@ const batches =
 interface TagRoutes {
   readonly list: RouteEntry;
   readonly export: RouteEntry;
+  readonly get: RouteEntry;
   readonly update: RouteEntry;
   readonly delete: RouteEntry;
 }
@@ -60,6 +61,17 @@ const tagRoutes = <T extends TaggedTable>(
       },
     }),
 
+    get: route({
+      ...one,
+      method: 'get',
+      permission: permissions.list,
+      summary: `Get a ${word}`,
+      description: `A tag exists while ${records} that are not deleted have it.`,
+      responses: { 200: record(Tag) },
+      handler: async ({ caller, params, reply }) =>
+        reply(200, { data: await tags.get(caller, params.tag) }),
+    }),
+
     update: route({
       ...one,
       method: 'put',
@@ -91,6 +103,7 @@ export const contactTagRoutes = (tags: ContactTags, exports: Exports): RouteTabl
   return {
     listTags: routes.list,
     exportTags: routes.export,
+    getTag: routes.get,
     updateTag: routes.update,
     deleteTag: routes.delete,
   };
@@ -102,6 +115,7 @@ export const contentTagRoutes = (tags: ContentTags, exports: Exports): RouteTabl
   return {
     listContentTags: routes.list,
     exportContentTags: routes.export,
+    getContentTag: routes.get,
     updateContentTag: routes.update,
     deleteContentTag: routes.delete,
   };

@@ -8,6 +8,7 @@ import type { LimitedRead } from '../../records/records.ts';
 import type { contactTags, contentTags, TagFamily, TaggedTable } from './tag-families.ts';
 import {
   countTagged,
+  findTag,
   findTagged,
   listTags,
   nextTags,
@@ -31,6 +32,8 @@ export interface TagOptions {
 /** The tags of a tenant's records of several kinds. */
 export interface Tags<T extends TaggedTable> {
   list(caller: Caller, query: TagQuery): Promise<Page<TagPayload<T>>>;
+  /** Throws 404 if no record that is not deleted has the tag. */
+  get(caller: Caller, tag: string): Promise<TagPayload<T>>;
   /** All tags that the search finds, in batches; `limited` runs each read. */
   batches(
     caller: Caller,
@@ -78,6 +81,12 @@ export const createTags = <T extends TaggedTable>(
 
   return {
     list: ({ tenantId }, query) => listTags(database.forTenant(tenantId), tables, query),
+
+    async get({ tenantId }, tag) {
+      const found = await findTag(database.forTenant(tenantId), tables, tag);
+      if (!found) throw notFound('The tag');
+      return found;
+    },
 
     async *batches({ tenantId }, query, limited) {
       const db = database.forTenant(tenantId);

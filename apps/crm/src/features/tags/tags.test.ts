@@ -115,6 +115,27 @@ describe('The list of tags', () => {
   });
 });
 
+describe('A tag', () => {
+  test('is shown with its numbers while records that are not deleted have it', async () => {
+    const id = await contact('a/b', 'vip');
+    await company('a/b');
+    const tag = `${path}/${encodeURIComponent('a/b')}`;
+    const shown = { name: 'a/b', count: 2, contacts_count: 1, companies_count: 1 };
+    expect((await get(tag).expect(200)).body.data).toEqual(shown);
+    await remove(`/api/crm/contacts/${id}`).expect(204);
+    expect((await get(tag).expect(200)).body.data).toMatchObject({ count: 1, contacts_count: 0 });
+    await get(`${path}/vip`).expect(404);
+    await get(`${path}/VIP`).expect(404);
+  });
+
+  test('needs the permissions of the list', async () => {
+    await contact('vip');
+    for (const lacking of ['contacts.list', 'companies.list']) {
+      await get(`${path}/vip`, caller({ lacking: [lacking] })).expect(403);
+    }
+  });
+});
+
 describe('Renaming a tag', () => {
   test('changes all records, each with a new version, and no record has a tag twice', async () => {
     const [both, one, firm] = [
@@ -240,6 +261,8 @@ describe('Tags of articles, posts and pages', () => {
     });
     const listed = await get(`${contentTags}?sort=-count`).expect(200);
     expect(listed.body.data).toEqual([of('zöld', 1, 1, 0), of('a', 1, 0, 0), of('b', 0, 0, 1)]);
+    const shown = await get(`${contentTags}/${encodeURIComponent('zöld')}`).expect(200);
+    expect(shown.body.data).toEqual(of('zöld', 1, 1, 0));
     const exported = await get('/api/crm/content-tag-export?search=ZOL').expect(200);
     expect(exported.headers['content-disposition']).toBe('attachment; filename="content_tags.csv"');
     expect(exported.text).toContain('zöld,2,1,1,0');
