@@ -16,6 +16,7 @@ import { equals, equalTo, from, timeFilters, timeSort, to } from '../../records/
 import { answerOf, declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { followMerges } from '../contacts/merged-contacts.ts';
+import { companyOfContact } from './communication-logs.repository.ts';
 import { requireConsistent } from './communication-logs.rules.ts';
 
 const MINUTES_PER_WEEK = 7 * 24 * 60;
@@ -36,7 +37,10 @@ const CommunicationLogInput = named(
       clearable(reference('contacts')),
       'A log is about a contact, a company, or both.',
     ),
-    company_id: clearable(reference('companies')),
+    company_id: described(
+      clearable(reference('companies')),
+      'If it is left out of a new log, the company that the contact belongs to at that time; null: none.',
+    ),
   }),
 );
 
@@ -64,10 +68,14 @@ export const communicationLog = declareKind({
   },
   search: true,
   rules: {
-    create(input, { caller }) {
+    async create(input, { caller, db }) {
       requireConsistent(input);
       const { userUuid, principal } = caller;
+      const { contact_id: contactId, company_id: companyId } = input;
+      // The timeline of a company shows what is logged about it, and so what is logged about its people.
+      const isOfContact = companyId === undefined && typeof contactId === 'string';
       return {
+        ...(isOfContact && { company_id: await companyOfContact(db, contactId) }),
         happened_at: input.happened_at ?? new Date(),
         author_id: userUuid,
         author_client_id: userUuid === null ? principal.id : null,

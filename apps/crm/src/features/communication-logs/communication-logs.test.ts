@@ -1,6 +1,7 @@
+import { collide } from '../../testing/collisions.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 
-const { crm, caller, get, post, put, remove } = tenantForEachTest();
+const { crm, tenant, caller, get, post, put, remove } = tenantForEachTest();
 const path = '/api/crm/communication-logs';
 
 const idOf = async (collection: string, body: object): Promise<string> =>
@@ -49,6 +50,37 @@ describe('A communication log', () => {
     expect(Object.keys(emptied.body.errors)).toEqual(['contact_id', 'company_id']);
     const moved = await put(one, { contact_id: null, company_id }).expect(200);
     expect(moved.body.data).toMatchObject({ contact_id: null, company_id });
+  });
+
+  test('of a contact is about its company too, unless company_id is given or the company is deleted', async () => {
+    const [company_id, another] = [await aCompany(), await aCompany()];
+    const contact_id = await idOf('contacts', { first_name: 'Ada', company_id });
+    const log = { kind: 'note', contact_id };
+    const created = async (fields: object): Promise<{ company_id: string | null }> =>
+      (await post(path, { ...log, ...fields }).expect(201)).body.data;
+    expect((await created({})).company_id).toBe(company_id);
+    expect((await created({ company_id: another })).company_id).toBe(another);
+    expect((await created({ company_id: null })).company_id).toBeNull();
+    await remove(`/api/crm/companies/${company_id}`).expect(204);
+    expect((await created({})).company_id).toBeNull();
+  });
+
+  test('has no company that is deleted at the same time', async () => {
+    const company_id = await aCompany();
+    const contact_id = await idOf('contacts', { first_name: 'Ada', company_id });
+    const answers = await collide<{ status: number }>(
+      crm().context.pool,
+      {
+        text: 'SELECT id FROM tenant_crm.companies WHERE tenant_id = $1 AND id = $2 FOR UPDATE',
+        values: [tenant().id, company_id],
+      },
+      [
+        () => remove(`/api/crm/companies/${company_id}`),
+        () => post(path, { kind: 'note', contact_id }),
+      ],
+    );
+    expect(answers.map(({ status }) => status)).toEqual([204, 201]);
+    expect((await get(path)).body.data).toMatchObject([{ contact_id, company_id: null }]);
   });
 
   test.each(['call', 'email', 'sms'])('of the kind %s has a direction', async (kind) => {

@@ -44,15 +44,17 @@ test('The timeline of a contact contains its logs and changes, newest first', as
   expect(update.change.changes).toEqual({ title: { from: null, to: 'CEO' } });
 });
 
-test('The timeline of a company contains the logs about it', async () => {
+test('The timeline of a company contains the logs about it, and about its contacts unless they are about no company', async () => {
   const company_id = await idOf('companies', { name: 'Acme' });
   const contact_id = await idOf('contacts', { first_name: 'Ada', company_id });
   await log('both', '2020-03-01', { contact_id, company_id });
   const gone = await log('deleted', '2020-03-02', { company_id });
   await log('contact', '2020-03-03', { contact_id });
+  await log('private', '2020-03-04', { contact_id, company_id: null });
   await remove(`/api/crm/communication-logs/${gone}`).expect(204);
   expect(await entries(`companies/${company_id}`)).toEqual([
     'change create',
+    'communication_log contact',
     'communication_log both',
   ]);
 });
