@@ -15,6 +15,7 @@ import { identified } from '../../records/parts.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { AddressPart, AddressPartInput, addressParts } from '../addresses.schema.ts';
 import { taggedWith } from '../tags/tag-filter.ts';
+import { searchedTags } from '../tags/tag-search.ts';
 import { tags } from '../tags.schema.ts';
 import { domainFilter } from './domain-filter.ts';
 
@@ -49,6 +50,7 @@ export const company = declareKind({
     ...timeFilters,
   },
   search: true,
+  alsoSearched: searchedTags('companies'),
   stored: ({ addresses }) => (addresses ? { addresses: identified('addresses', addresses) } : {}),
 });
 

@@ -137,7 +137,7 @@ describe('The list', () => {
     return body.data.map(({ name }: { name: string }) => name);
   };
 
-  test('is searched by name, domain, tax number, e-mail, phone, industry and city, not by notes', async () => {
+  test('is searched by name, domain, tax number, e-mail, phone, industry, city and tags, not by notes', async () => {
     for (const body of [
       { name: 'Árvíztűrő Kft.', notes: 'Likes procurement' },
       { name: 'B', domain: 'beta.example' },
@@ -146,6 +146,7 @@ describe('The list', () => {
       { name: 'E', phone: '+36 20 111' },
       { name: 'F', industry: 'Forestry' },
       { name: 'G', addresses: [{ label: 'mill', line1: 'Dock 9', city: 'Győr' }] },
+      { name: 'H', tags: ['other', 'Zöld 50%'] },
     ]) {
       await create(body).expect(201);
     }
@@ -156,6 +157,10 @@ describe('The list', () => {
     expect(await found('search=20%20111')).toEqual(['E']);
     expect(await found('search=forest')).toEqual(['F']);
     expect(await found('search=gyor')).toEqual(['G']);
+    expect(await found('search=ZOLD')).toEqual(['H']);
+    expect(await found('search=0%25')).toEqual(['H']);
+    expect(await found('search=zold&tag=other')).toEqual(['H']);
+    expect(await found('search=d_5')).toEqual([]);
     expect(await found('search=dock')).toEqual([]);
     expect(await found('search=procure')).toEqual([]);
   });
