@@ -18,6 +18,7 @@ import { taggedWith } from '../tags/tag-filter.ts';
 import { searchedTags } from '../tags/tag-search.ts';
 import { tags } from '../tags.schema.ts';
 import { domainFilter } from './domain-filter.ts';
+import { taxNumberFilter } from './tax-number-filter.ts';
 
 const CompanyInput = named(
   'CompanyInput',
@@ -45,7 +46,8 @@ export const company = declareKind({
   defaultSort: '-created_at',
   filters: {
     domain: domainFilter,
-    ...equalTo(CompanyInput, 'email', 'tax_number', 'industry', 'owner_id'),
+    tax_number: taxNumberFilter,
+    ...equalTo(CompanyInput, 'email', 'industry', 'owner_id'),
     tag: taggedWith('companies'),
     ...timeFilters,
   },

@@ -169,7 +169,8 @@ describe('The list', () => {
     const owner_id = newTenant('x').id;
     await create({ name: 'A', industry: 'Steel', domain: 'a.example', owner_id });
     await create({ name: 'B', industry: 'Steel', email: 'b@b.example', tax_number: '7' });
-    await create({ name: 'C', industry: 'Wood', owner_id });
+    await create({ name: 'C', industry: 'Wood', owner_id, tax_number: 'HU 12-34' });
+    await create({ name: 'D', tax_number: '--' });
     const of = (query: string) => found(`${query}&sort=name`);
     expect(await of('industry=Steel')).toEqual(['A', 'B']);
     expect(await of(`owner_id=${owner_id}`)).toEqual(['A', 'C']);
@@ -178,7 +179,9 @@ describe('The list', () => {
     expect(await of('domain=www.a.example')).toEqual(['A']);
     expect(await of('email=B@b.example')).toEqual(['B']);
     expect(await of('tax_number=7')).toEqual(['B']);
-    expect(await of('created_from=2020-01-01T00:00:00Z')).toEqual(['A', 'B', 'C']);
+    expect(await of('tax_number=hu1234')).toEqual(['C']);
+    expect(await of('tax_number=--')).toEqual(['D']);
+    expect(await of('created_from=2020-01-01T00:00:00Z')).toEqual(['A', 'B', 'C', 'D']);
     expect(await of('updated_to=2020-01-01T00:00:00Z')).toEqual([]);
     expect((await get(`${path}?colour=red`)).body.errors).toHaveProperty('colour');
   });
