@@ -124,6 +124,29 @@ test('A contact keeps a choice that was removed, and others do not get it', asyn
   expect(await names()).toEqual(['Augusta', 'Bob']);
 });
 
+test('An export is skipped whose contacts lack a value that is required now or have a choice that was removed', async () => {
+  const choice = { key: 'tier', label: 'Tier', type: 'choice', choices: ['gold', 'silver'] };
+  const declared = await create('custom-fields', choice);
+  await contact('Ada', { custom: { tier: 'gold' } });
+  await contact('Bob');
+  const file = await exported();
+  const changed = { choices: ['silver'], is_required: true };
+  await put(`/api/crm/custom-fields/${declared}`, changed).expect(200);
+  const added = { key: 'region', label: 'Region', type: 'text', is_required: true };
+  await create('custom-fields', added);
+  for (const dry_run of ['true', 'false']) {
+    const same = await importFile(file, { dry_run });
+    expect(same).toMatchObject({ rows_skipped: 2, rows_failed: 0, rows_created: 0 });
+    const rows = 'Eve,silver,north\nJoe,gold,north\nKim,,north\nLea,silver,\n';
+    const found = await importFile(`first_name,custom.tier,custom.region\n${rows}`, { dry_run });
+    expect(found).toMatchObject({ rows_created: 1, rows_failed: 3 });
+    expect(await errorsOf(found)).toMatch(
+      /^3,custom.tier must be .*\r\n4,custom.tier is required.*\r\n5,custom.region is required/m,
+    );
+  }
+  expect(await names()).toEqual(['Ada', 'Bob', 'Eve']);
+});
+
 test('A row fails that could update several records, and says how to name one of them', async () => {
   for (const name of ['Ada', 'Bob']) await contact(name, { email: 'office@example.com' });
   const file = 'first_name,email\nEve,office@example.com\n';

@@ -79,8 +79,9 @@ export const saveRows = async (
     duplicates === 'update'
       ? await lockMatches({ db, caller, target }, keys)
       : await target.findExisting(db, keys);
-  // Rows that may update records are valid without them.
-  const required = duplicates === 'update' ? await target.requiredOfNew(db) : [];
+  // Rows that may be those of records are valid without some fields; others have been checked.
+  const problemsOfNew =
+    duplicates === 'create' ? (): readonly string[] => [] : await target.newRecordCheck(db);
   const failures: FailedRow[] = [];
   const fail = ({ row_number, cells }: ValidRow, errors: readonly string[]): void => {
     failures.push({ row_number, cells, errors });
@@ -97,12 +98,9 @@ export const saveRows = async (
     const match = matchOf({ id, value });
     const isPending = value !== undefined && pending.has(value);
     const isKnown = match !== undefined || isPending || wasInDryRun(value);
-    const missing = isKnown ? [] : required.filter((name) => row.input[name] === undefined);
-    if (missing.length > 0) {
-      fail(
-        row,
-        missing.map((name) => `${name} is required`),
-      );
+    const problems = isKnown ? [] : problemsOfNew(row.input);
+    if (problems.length > 0) {
+      fail(row, problems);
     } else if (match?.isOneOfSeveral && duplicates === 'update') {
       fail(row, [target.severalMessage]);
     } else if (!isKnown) {

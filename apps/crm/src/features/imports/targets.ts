@@ -1,5 +1,5 @@
 import type { CrmPermission } from '@tessera/contracts';
-import { anything, optional, type Shape, shape } from '@tessera/fields';
+import { anything, optional, type Shape, shape, validate } from '@tessera/fields';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import type { Kind, KindTypes } from '../../records/kind.ts';
@@ -8,6 +8,7 @@ import { company } from '../companies/companies.kind.ts';
 import { hasDomain } from '../companies/domain-filter.ts';
 import { contact } from '../contacts/contacts.kind.ts';
 import { hasFurtherEmail } from '../contacts/email-filter.ts';
+import type { RowFields } from './columns.ts';
 import { findMatches, type Identity, type Matches, type RowKeys } from './existing-records.ts';
 import type { ImportableResource, ImportRow } from './imports.kind.ts';
 
@@ -17,16 +18,22 @@ export interface RecordChange {
   readonly change: object;
 }
 
+/** What is wrong with a row as a new record. */
+export type NewRecordCheck = (row: RowFields) => readonly string[];
+
 /** A kind of record that files can be imported into. */
 export interface ImportTarget {
   /**
    * What a row of the file must be. A field that the tenant has declared is a field of its own, named like its
-   * column in exports: `custom.<key>`. Where rows may update records, it is optional, because they may lack it. `id` may
-   * be anything: it is that of a record only if there is one.
+   * column in exports: `custom.<key>`. Where rows may be those of records, it is optional and may have an earlier value,
+   * because the records may be from before the declaration. `id` may be anything: it is that of a record only if there is one.
    */
   rowShape(db: TenantDb, duplicates: ImportRow['duplicates']): Promise<Shape>;
-  /** The columns of declared fields that a new record requires. */
-  requiredOfNew(db: TenantDb): Promise<readonly string[]>;
+  /**
+   * Returns a function that says what is wrong with a row of `rowShape` if it becomes a new record. It finds at once what the
+   * creation would reject; to find such rows there, a batch has to be saved in many parts.
+   */
+  newRecordCheck(db: TenantDb): Promise<NewRecordCheck>;
   /** What records are recognised by. */
   readonly identity: Identity;
   /** Why a row fails that several records match. */
@@ -84,18 +91,24 @@ const targetOf = <T extends KindTypes>(
       const { [tenantFields.column]: _values, ...own } = kind.create.fields;
       const declared = (await tenantFields.declared(db)).map(
         ({ key, field, filter = field, isRequired }) => {
-          // A record that is updated may have an earlier value; others are refused where they are stored.
-          if (duplicates === 'update') return [`${prefix}${key}`, optional(filter)] as const;
+          // An existing record may have an earlier value; others are refused where they are stored.
+          if (duplicates !== 'create') return [`${prefix}${key}`, optional(filter)] as const;
           return [`${prefix}${key}`, isRequired ? field : optional(field)] as const;
         },
       );
       return shape({ ...own, ...Object.fromEntries(declared), id });
     },
 
-    async requiredOfNew(db) {
-      if (!tenantFields || !prefix) return [];
-      const required = (await tenantFields.declared(db)).filter(({ isRequired }) => isRequired);
-      return required.map(({ key }) => `${prefix}${key}`);
+    async newRecordCheck(db) {
+      const declared = (await tenantFields?.declared(db)) ?? [];
+      return (row) =>
+        declared.flatMap(({ key, field, isRequired }) => {
+          const name = `${prefix}${key}`;
+          const { [name]: value } = row;
+          if (value === undefined) return isRequired ? [`${name} is required`] : [];
+          const checked = validate(field, value, name);
+          return checked.ok ? [] : Object.values(checked.errors).flat();
+        });
     },
 
     permissions: { create: `${resource}.create`, update: `${resource}.update` },
