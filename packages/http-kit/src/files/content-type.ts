@@ -30,6 +30,12 @@ const ESCAPE = 0x1b;
 const isControl = (code: number): boolean =>
   code < 0x09 || (code > 0x0d && code < 0x20 && code !== ESCAPE);
 
+/**
+ * Whether the beginning of a file can be text, also of one byte per character, such as Windows-1252. Binary formats contain
+ * sizes or flags, which are control characters.
+ */
+const mayBeText = (sample: Uint8Array): boolean => !sample.some(isControl);
+
 /** Whether the beginning of a file is text in an encoding; its last character may be incomplete. */
 const decodes = (sample: Uint8Array, encoding: string): boolean => {
   try {
@@ -62,7 +68,7 @@ export const isOneOf = (types: readonly string[], type: string): boolean =>
 /**
  * The media type of a file, detected from its first bytes. For text, the declared type is used if it is one of
  * `DECLARABLE`, otherwise `text/plain`: declaring a file as HTML or SVG has no effect. Anything else is
- * `application/octet-stream`.
+ * `application/octet-stream`, also text in an encoding that only its sender knows.
  */
 export const contentTypeOf = async (sample: Uint8Array, declared: string): Promise<string> => {
   const utf16 = utf16Of(sample);
@@ -74,7 +80,7 @@ export const contentTypeOf = async (sample: Uint8Array, declared: string): Promi
     // It throws for some truncated or damaged files.
     const found = await fileTypeFromBuffer(sample).catch(() => undefined);
     // A few letters are the mark of many binary formats, and the beginning of many texts: `BM` is a bitmap.
-    if (found && (!isText || TEXTUAL.has(found.mime))) return found.mime;
+    if (found && (TEXTUAL.has(found.mime) || !mayBeText(sample))) return found.mime;
   }
   if (!isText) return 'application/octet-stream';
   return DECLARABLE.has(declared) ? declared : 'text/plain';

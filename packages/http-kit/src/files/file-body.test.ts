@@ -98,6 +98,15 @@ describe('a bare file', () => {
     expect(outcomes).toEqual([]);
   });
 
+  test.each(['BMI;Größe', 'MZ;Straße', 'GIF89a;é', 'ID3;ü'])(
+    'of Windows-1252 that begins like a binary format is not that format: %s',
+    async (text) => {
+      const { app } = appWith({ types: ['text/csv', 'image/*', 'application/octet-stream'] });
+      const answer = await put(app, 'text/csv', Buffer.from(`${text}\r\n1;2\r\n`, 'latin1'));
+      expect([answer.status, answer.body.type]).toEqual([200, 'application/octet-stream']);
+    },
+  );
+
   test('of HTML is text and nothing else', async () => {
     const answer = await put(appWith().app, 'application/octet-stream', Buffer.from('<html>'));
     expect(answer.body.type).toBe('text/plain');

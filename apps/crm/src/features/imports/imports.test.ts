@@ -320,6 +320,28 @@ test.each(['BMI', 'MAC address', 'SQLite', 'GIF89a'])(
   },
 );
 
+test.each(['BMI', 'MZ'])(
+  'A Windows-1252 file whose first column is %s is text, and its sender must name the encoding',
+  async (header) => {
+    const mapping = JSON.stringify({ [header]: null });
+    const file = iconv.encode(`${header};first_name\r\n5;José\r\n`, 'windows-1252');
+    const { body } = await send(file, { mapping }).expect(422);
+    expect(body.errors.file[0]).toMatch(/not valid UTF-8.*"encoding"/);
+    expect(await importFile(file, { mapping, encoding: 'windows-1252' })).toMatchObject({
+      rows_created: 1,
+    });
+    expect(await contacts()).toMatchObject([{ first_name: 'José' }]);
+  },
+);
+
+test.each([
+  ['a bitmap', Buffer.concat([Buffer.from('BM'), Buffer.alloc(52)])],
+  ['a program', Buffer.concat([Buffer.from('MZ\x90\0', 'latin1'), Buffer.alloc(60)])],
+])('%s is 415, also if it is said to be Windows-1252', async (_name, file) => {
+  const { body } = await send(file, { encoding: 'windows-1252' }).expect(415);
+  expect(body.message).toMatch(/text\/csv/);
+});
+
 test('NUL in UTF-16 fails its row only', async () => {
   const file = iconv.encode('first_name\nA\0da\nEve\n', 'utf-16le', { addBOM: true });
   expect(await importFile(file)).toMatchObject({ rows_created: 1, rows_failed: 1 });
