@@ -51,6 +51,10 @@ export const withoutEscape = (cell: string): string =>
     ? cell.slice(1)
     : cell;
 
+/** The cells of a row, as many as the header has at least. */
+export const padded = (cells: readonly string[], columns: number): readonly string[] =>
+  cells.length < columns ? [...cells, ...Array(columns - cells.length).fill('')] : cells;
+
 /**
  * The names of the columns, also of a file of failed rows, in which headers that begin like formulas have an apostrophe
  * as well. In other files, the apostrophe is a part of the header if the mapping has it.
@@ -151,7 +155,9 @@ export type RowResult =
     }
   | { readonly ok: false; readonly errors: readonly string[] };
 
-/** Reads the rows of a file whose columns are assigned. */
+/**
+ * Reads the rows of a file whose columns are assigned. Spreadsheets may leave out blank cells at the end of a row, or add some.
+ */
 export const rowReader = (
   input: Shape,
   columns: Columns,
@@ -160,8 +166,11 @@ export const rowReader = (
     const field = name === null ? undefined : input.fields[name];
     return field && cellReader(field);
   });
+  const lastRequired = columns.findLastIndex((name) => isRequired(input.fields[name ?? '']));
   return (cells) => {
-    if (cells.length !== columns.length) {
+    const hasMore = cells.slice(columns.length).some((cell) => cell.trim() !== '');
+    // Without a required cell, it is more likely a row that an unquoted line break has cut.
+    if (hasMore || cells.length <= lastRequired) {
       const errors = [`the row has ${cells.length} cells, and the header has ${columns.length}`];
       return { ok: false, errors };
     }
@@ -170,10 +179,10 @@ export const rowReader = (
     );
     if (unnamed !== -1) return { ok: false, errors: [`column ${unnamed + 1} has no header`] };
     const values: Record<string, unknown> = {};
-    for (const [index, cell] of cells.entries()) {
-      const text = withoutEscape(cell).trim();
+    for (const [index, name] of columns.entries()) {
+      const text = withoutEscape(cells[index] ?? '').trim();
       const read = text === '' ? undefined : readers[index];
-      if (read) values[columns[index] as string] = read(text);
+      if (read) values[name as string] = read(text);
     }
     const checked = validate(input, values, 'row');
     if (!checked.ok) return { ok: false, errors: Object.values(checked.errors).flat() };

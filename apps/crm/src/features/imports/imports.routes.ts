@@ -15,7 +15,7 @@ import type { Database } from '../../database.ts';
 import { record, route } from '../../http.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { creationHeaders } from '../../records/versions.ts';
-import { FAILURE_COLUMNS, withoutEscape } from './columns.ts';
+import { FAILURE_COLUMNS, padded, withoutEscape } from './columns.ts';
 import { delimiters, encodings } from './csv.ts';
 import { failureBatches } from './failures.repository.ts';
 import { hasEnded } from './import-status.ts';
@@ -157,7 +157,7 @@ export const importRoutes = ({ imports, upload, database, exports }: Dependencie
             yield rows.map(({ row_number, errors, cells }) => [
               row_number,
               errors.join('; '),
-              ...own(cells).map(withoutEscape),
+              ...own(padded(cells, header.length)).map(withoutEscape),
             ]);
           }
         };

@@ -256,6 +256,39 @@ test('Columns without a header, as spreadsheets export them, must be empty', asy
   expect(text).toMatch(/^3,column 3 has no header,Eve,,x/m);
 });
 
+test('A row may lack blank cells at its end, and have more of them than the header', async () => {
+  const file = 'first_name,email,title\nAda\nBob,bob@example.com\nEve,,Ms,, \n';
+  expect(await importFile(file)).toMatchObject({ rows_created: 3, rows_failed: 0 });
+  const found = (await contacts()).map(({ first_name, email, title }) => [
+    first_name,
+    email,
+    title,
+  ]);
+  expect(found.toSorted()).toEqual([
+    ['Ada', null, null],
+    ['Bob', 'bob@example.com', null],
+    ['Eve', null, 'Ms'],
+  ]);
+});
+
+test('A row that lacks a required cell, or has content after the last column, fails and can be corrected', async () => {
+  const rows = 'Ada,\nb@example.com,x,Bob,,more\nno address,x,Eve\n';
+  const { id, ...counts } = await importFile(`email,title,first_name,phone\n${rows}`);
+  expect(counts).toMatchObject({ rows_created: 0, rows_failed: 3 });
+  const { text } = await get(`/api/crm/imports/${id}/failures`).expect(200);
+  expect(text.trimEnd().split('\r\n')).toEqual([
+    'import_row,import_errors,email,title,first_name,phone',
+    '2,"the row has 2 cells, and the header has 4",Ada,,,',
+    '3,"the row has 5 cells, and the header has 4",b@example.com,x,Bob,,more',
+    '4,email must be an e-mail address,no address,x,Eve,',
+  ]);
+  const corrected = text
+    .replace('Ada,,,', ',,Ada,')
+    .replace('Bob,,more', 'Bob,more')
+    .replace('no address', 'eve@example.com');
+  expect(await importFile(corrected)).toMatchObject({ rows_created: 3, rows_failed: 0 });
+});
+
 test('Rows can end with CRLF, LF and CR in one file', async () => {
   const file = 'first_name,email\nA,a@a.example\r\nB,b@b.example\rC,c@c.example\n\rD,d@d.example';
   expect(await importFile(file)).toMatchObject({ rows_created: 4, rows_failed: 0 });
