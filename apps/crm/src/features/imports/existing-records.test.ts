@@ -124,6 +124,46 @@ test('A contact keeps a choice that was removed, and others do not get it', asyn
   expect(await names()).toEqual(['Augusta', 'Bob']);
 });
 
+describe('A file that lacks required fields', () => {
+  test.each(['true', 'false'])(
+    'updates records, and fails only rows that would create one (dry run: %s)',
+    async (dry_run) => {
+      const id = await contact('Ada', { email: 'ada@example.com' });
+      await contact('Bob', { email: 'bob@example.com' });
+      const rows = `${id},,1\n,bob@example.com,2\n,eve@example.com,3\n17,,4\n`;
+      const found = await importFile(`id,email,phone\n${rows}`, { ...update, dry_run });
+      expect(found).toMatchObject({ rows_updated: 2, rows_created: 0, rows_failed: 2 });
+      expect(await errorsOf(found)).toMatch(
+        /^4,first_name is required,.*\r\n5,first_name is required,/m,
+      );
+      const phones = dry_run === 'true' ? [null, null] : ['1', '2'];
+      expect((await listed()).map(({ phone }) => phone)).toEqual(phones);
+      expect(await names()).toEqual(['Ada', 'Bob']);
+      const acme = await create('companies', { name: 'Acme' });
+      const companies = `id,name,notes\n${acme},,VIP\n,,VIP too\n`;
+      const others = await importFile(companies, { ...update, dry_run, resource: 'companies' });
+      expect(others).toMatchObject({ rows_updated: 1, rows_failed: 1 });
+      expect(await errorsOf(others)).toMatch(/^3,name is required,/m);
+    },
+  );
+
+  test('fails a row whose record is only that of an earlier row which fails', async () => {
+    const missing = '019aa0f5-0000-7000-8000-000000000001';
+    const rows = `Bob,bob@example.com,${missing}\n,bob@example.com,\nRob,bob@example.com,\n,bob@example.com,\n`;
+    const found = await importFile(`first_name,email,company_id\n${rows}`, update);
+    expect(found).toMatchObject({ rows_created: 1, rows_skipped: 1, rows_failed: 2 });
+    expect(await errorsOf(found)).toMatch(/^2,company_id .*\r\n3,first_name is required,/m);
+    expect(await names()).toEqual(['Rob']);
+  });
+
+  test.each(['skip', 'create'])('is 422 with "%s"', async (duplicates) => {
+    const request = crm().http.post('/api/crm/imports').set(caller());
+    void request.field('resource', 'contacts').field('duplicates', duplicates);
+    const { body } = await request.attach('file', Buffer.from('id,phone\n,1\n'), 'a.csv');
+    expect(body.errors.mapping[0]).toMatch(/"first_name"/);
+  });
+});
+
 test('An export is skipped whose contacts lack a value that is required now or have a choice that was removed', async () => {
   const choice = { key: 'tier', label: 'Tier', type: 'choice', choices: ['gold', 'silver'] };
   const declared = await create('custom-fields', choice);

@@ -29,7 +29,7 @@ const Form = shape({
   resource: oneOf(...importableResources),
   duplicates: described(
     withDefault(oneOf(...duplicateRules), 'skip'),
-    'What happens to a row whose record exists already: it is skipped, it updates the record, or it becomes another record. A row with the id of a record in the column `id` is that record; otherwise, contacts are compared by their e-mail addresses, primary ones first, and companies by their domains, with or without `www.`. A row that would update several records fails. One that is found by a further address leaves the addresses of the contact as they are.',
+    'What happens to a row whose record exists already: it is skipped, it updates the record, or it becomes another record. A row with the id of a record in the column `id` is that record; otherwise, contacts are compared by their e-mail addresses, primary ones first, and companies by their domains, with or without `www.`. A row that would update several records fails. One that is found by a further address leaves the addresses of the contact as they are. With `update`, columns and cells of required fields may be missing; rows that would become new records without them fail.',
   ),
   mapping: described(
     optional(text(20_000)),
@@ -72,7 +72,7 @@ export const importRoutes = ({ imports, upload, database, exports }: Dependencie
       isIdempotent: true,
       summary: 'Import records from a CSV file',
       description:
-        'The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. The columns of an export can be imported as they are; rows with an `id` update or skip the record that they were exported from, unless `duplicates` is `create`. The import has the permissions that the caller has now. CRM cancels it when the caller loses one of them: rows are saved only if identity confirmed them within the last minute, and the import waits while identity does not answer. If CRM has no client at identity, an event of identity about the permissions of the caller cancels it.',
+        'The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. Blank cells at the end of a row may be missing. The columns of an export can be imported as they are; rows with an `id` update or skip the record that they were exported from, unless `duplicates` is `create`. The import has the permissions that the caller has now. CRM cancels it when the caller loses one of them: rows are saved only if identity confirmed them within the last minute, and the import waits while identity does not answer. If CRM has no client at identity, an event of identity about the permissions of the caller cancels it.',
       body: fileBody({
         types: ['text/csv', 'text/plain', 'application/octet-stream'],
         maxBytes: MAX_FILE_BYTES,

@@ -165,7 +165,12 @@ export const saveRows = async (
         for (const one of keysOfRow) taken.add(one);
         if (isTaken) later.push(duplicate);
         else if (id) updates.push({ row, id, change: changeOf(row, match) });
-        else await inHalves([row], create, fail);
+        else {
+          // Unlike the earlier row, which failed, it may lack what a new record requires.
+          const problems = problemsOfNew(row.input);
+          if (problems.length > 0) fail(row, problems);
+          else await inHalves([row], create, fail);
+        }
       }
     }
     await inHalves(updates, update, ({ row }, errors) => fail(row, errors));

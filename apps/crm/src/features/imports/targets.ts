@@ -26,7 +26,8 @@ export interface ImportTarget {
   /**
    * What a row of the file must be. A field that the tenant has declared is a field of its own, named like its
    * column in exports: `custom.<key>`. Where rows may be those of records, it is optional and may have an earlier value,
-   * because the records may be from before the declaration. `id` may be anything: it is that of a record only if there is one.
+   * because the records may be from before the declaration. Where rows may update records, the other fields are optional, too.
+   * `id` may be anything: it is that of a record only if there is one.
    */
   rowShape(db: TenantDb, duplicates: ImportRow['duplicates']): Promise<Shape>;
   /**
@@ -70,6 +71,9 @@ const targetOf = <T extends KindTypes>(
   const prefix = tenantFields && `${tenantFields.column}.`;
   const identity: Identity = { table: kind.table, ...identifiedBy };
   const id = optional(anything());
+  const ownRequired = Object.entries(kind.create.fields).flatMap(([name, { absent }]) =>
+    absent ? [] : [name],
+  );
 
   /** The input of a row, in which the fields that the tenant has declared are apart. */
   const inputOf = (row: object): object => {
@@ -87,28 +91,36 @@ const targetOf = <T extends KindTypes>(
     severalMessage,
 
     async rowShape(db, duplicates) {
-      if (!tenantFields || !prefix) return shape({ ...kind.create.fields, id });
-      const { [tenantFields.column]: _values, ...own } = kind.create.fields;
-      const declared = (await tenantFields.declared(db)).map(
+      const own = Object.entries(kind.create.fields)
+        .filter(([name]) => name !== tenantFields?.column)
+        .map(([name, field]) => {
+          // An update leaves what the file does not say; new records are checked when it is known which rows they are.
+          const isLeftOut = duplicates === 'update' && !field.absent;
+          return [name, isLeftOut ? optional(field) : field] as const;
+        });
+      const declared = ((await tenantFields?.declared(db)) ?? []).map(
         ({ key, field, filter = field, isRequired }) => {
           // An existing record may have an earlier value; others are refused where they are stored.
           if (duplicates !== 'create') return [`${prefix}${key}`, optional(filter)] as const;
           return [`${prefix}${key}`, isRequired ? field : optional(field)] as const;
         },
       );
-      return shape({ ...own, ...Object.fromEntries(declared), id });
+      return shape(Object.fromEntries([...own, ...declared, ['id', id]]));
     },
 
     async newRecordCheck(db) {
       const declared = (await tenantFields?.declared(db)) ?? [];
-      return (row) =>
-        declared.flatMap(({ key, field, isRequired }) => {
+      return (row) => {
+        const lacking = ownRequired.filter((name) => row[name] === undefined);
+        const ofDeclared = declared.flatMap(({ key, field, isRequired }) => {
           const name = `${prefix}${key}`;
           const { [name]: value } = row;
           if (value === undefined) return isRequired ? [`${name} is required`] : [];
           const checked = validate(field, value, name);
           return checked.ok ? [] : Object.values(checked.errors).flat();
         });
+        return [...lacking.map((name) => `${name} is required`), ...ofDeclared];
+      };
     },
 
     permissions: { create: `${resource}.create`, update: `${resource}.update` },
