@@ -15,6 +15,10 @@ export interface Identity {
    * further addresses of a contact.
    */
   isAlso(value: Prisma.Sql): Prisma.Sql;
+  /** The same for records that are not in the database yet: `isAlso` holds for those that have the key of the value. */
+  alsoKeyOf(value: string): string;
+  /** The keys that a record with these fields has. */
+  alsoKeysOfRecord(fields: Readonly<Record<string, unknown>>): readonly string[];
 }
 
 /** What a row of a file says about its record. */

@@ -43,7 +43,7 @@ export class ImportRun {
   readonly #import: ImportRow;
   readonly #target: ImportTarget;
   readonly #sender: SenderCheck;
-  readonly #dryRunValues: SeenValues | undefined;
+  readonly #dryRunMarks: SeenValues | undefined;
   /**
    * Whether two batches are saved at once, in two sessions and thus on two cores of PostgreSQL, and committed in the order of
    * the file. Only if the records of one do not depend on those of the other, and while no transaction takes too long.
@@ -62,7 +62,7 @@ export class ImportRun {
     this.#sender = sender;
     this.#import = found;
     this.#target = importTargets[found.resource];
-    this.#dryRunValues = found.dry_run ? new SeenValues() : undefined;
+    this.#dryRunMarks = found.dry_run ? new SeenValues() : undefined;
     this.#overlaps = found.duplicates === 'create' && !found.dry_run;
     this.#rowsRead = found.rows_read;
     this.#rowsFailed = found.rows_failed;
@@ -185,11 +185,11 @@ export class ImportRun {
       await writeFailures(db, id, failed);
       const counts = { rows_read: rows.length, rows_failed: failed.length };
       await addCounts(db, id, { ...counts, ...result.counts });
-      return { createdValues: result.createdValues, failed: failed.length };
+      return { savedMarks: result.savedMarks, failed: failed.length };
     });
     try {
-      const { createdValues, failed } = await transaction;
-      for (const value of createdValues) this.#dryRunValues?.add(value);
+      const { savedMarks, failed } = await transaction;
+      for (const mark of savedMarks) this.#dryRunMarks?.add(mark);
       this.#rowsRead += rows.length;
       this.#rowsFailed += failed;
       return true;
@@ -214,6 +214,6 @@ export class ImportRun {
   #destination(db: TenantDb) {
     const { duplicates } = this.#import;
     const caller = callerOf(db.tenantId, this.#import, importPermissions(this.#import));
-    return { db, caller, target: this.#target, duplicates, dryRunValues: this.#dryRunValues };
+    return { db, caller, target: this.#target, duplicates, dryRunMarks: this.#dryRunMarks };
   }
 }

@@ -1,13 +1,14 @@
-import { isUuid } from '@tessera/fields';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { attempt, inHalves, type Work } from './attempts.ts';
+import { BatchRecords } from './batch-records.ts';
 import type { RowFields } from './columns.ts';
-import type { Match, RowKeys } from './existing-records.ts';
+import type { Match } from './existing-records.ts';
 import type { FailedRow } from './failures.repository.ts';
 import type { ImportRow } from './imports.kind.ts';
 import type { RowCounts } from './imports.repository.ts';
 import { lockMatches } from './locked-matches.ts';
+import { marksOf, type RowMarks } from './row-marks.ts';
 import type { SeenValues } from './seen-values.ts';
 import type { ImportTarget } from './targets.ts';
 
@@ -24,8 +25,8 @@ export interface ValidRow {
 export interface SavedRows {
   readonly counts: Pick<RowCounts, 'rows_created' | 'rows_updated' | 'rows_skipped'>;
   readonly failures: readonly FailedRow[];
-  /** The values by which later rows recognise the records that were created, or got them. */
-  readonly createdValues: readonly string[];
+  /** The marks of the records that were created or changed. */
+  readonly savedMarks: readonly string[];
 }
 
 /** Where rows are saved, and how. */
@@ -35,18 +36,18 @@ export interface Destination {
   readonly caller: Caller;
   readonly target: ImportTarget;
   readonly duplicates: ImportRow['duplicates'];
-  /** In a dry run, the values of records that earlier rows would have created; undefined otherwise. */
-  readonly dryRunValues: SeenValues | undefined;
+  /** In a dry run, the marks of records that earlier rows would have created or changed; undefined otherwise. */
+  readonly dryRunMarks: SeenValues | undefined;
 }
 
-/** A row whose record exists, unless it is one that an earlier row of the batch saves: that may fail. */
-interface PossibleDuplicate {
+/** A row with what it is recognised by, and the record that the database shows for it. */
+interface RecognisedRow {
   readonly row: ValidRow;
+  readonly marks: RowMarks;
   readonly match: Match | undefined;
 }
 
-interface Update {
-  readonly row: ValidRow;
+interface Update extends RecognisedRow {
   readonly id: string;
   readonly change: object;
 }
@@ -59,21 +60,12 @@ const withoutId = ({ id: _id, ...input }: RowFields): RowFields => input;
  * failures, and do not affect the others.
  */
 export const saveRows = async (
-  { db, caller, target, duplicates, dryRunValues }: Destination,
+  { db, caller, target, duplicates, dryRunMarks }: Destination,
   rows: readonly ValidRow[],
 ): Promise<SavedRows> => {
   const { field, alsoIn } = target.identity;
-  const keysOf = ({ input }: ValidRow): RowKeys => {
-    if (duplicates === 'create') return { id: undefined, value: undefined };
-    const { id, [field]: value } = input;
-    const text = typeof id === 'string' ? id.trim().toLowerCase() : '';
-    return {
-      id: isUuid(text) ? text : undefined,
-      value: typeof value === 'string' ? value : undefined,
-    };
-  };
-  const keys = rows.map(keysOf);
-  const valuesOfRows = new Map(rows.map((row, index) => [row, keys[index]?.value]));
+  const marks = rows.map(({ input }) => marksOf(target.identity, duplicates, input));
+  const keys = marks.map((one) => one.keys);
   // Before other savepoints: after a rejected row, the others are tried in the order of the file.
   const matchOf =
     duplicates === 'update'
@@ -83,48 +75,40 @@ export const saveRows = async (
   const problemsOfNew =
     duplicates === 'create' ? (): readonly string[] => [] : await target.newRecordCheck(db);
   const failures: FailedRow[] = [];
-  const fail = ({ row_number, cells }: ValidRow, errors: readonly string[]): void => {
+  const fail = ({ row: { row_number, cells } }: RecognisedRow, errors: readonly string[]): void => {
     failures.push({ row_number, cells, errors });
   };
-  const wasInDryRun = (value: string | undefined): boolean =>
-    value !== undefined && (dryRunValues?.has(value) ?? false);
 
-  const creates: ValidRow[] = [];
-  const possibleDuplicates: PossibleDuplicate[] = [];
-  const pending = new Set<string>();
+  const records = new BatchRecords(dryRunMarks);
+  const creates: RecognisedRow[] = [];
+  /** Rows whose record exists, unless it is one that an earlier row of the batch saves: that may fail. */
+  const possibleDuplicates: RecognisedRow[] = [];
   let skipped = 0;
   for (const [index, row] of rows.entries()) {
-    const { id, value } = keys[index] as RowKeys;
-    const match = matchOf({ id, value });
-    const isPending = value !== undefined && pending.has(value);
-    const isKnown = match !== undefined || isPending || wasInDryRun(value);
+    const own = marks[index] as RowMarks;
+    const recognised: RecognisedRow = { row, marks: own, match: matchOf(own.keys) };
+    const exists = recognised.match !== undefined || records.isInDryRun(own);
+    if (exists && duplicates !== 'update') {
+      skipped += 1;
+      continue;
+    }
+    const isKnown = exists || records.isExpected(own);
     const problems = isKnown ? [] : problemsOfNew(row.input);
     if (problems.length > 0) {
-      fail(row, problems);
-    } else if (match?.isOneOfSeveral && duplicates === 'update') {
-      fail(row, [target.severalMessage]);
-    } else if (!isKnown) {
-      creates.push(row);
-      if (value !== undefined) pending.add(value);
-    } else if (duplicates === 'update' || !(match || wasInDryRun(value))) {
-      possibleDuplicates.push({ row, match });
-      // The record gets it, so it is also that of a later row with this value.
-      if (match && value !== undefined) pending.add(value);
-    } else {
-      skipped += 1;
+      fail(recognised, problems);
+      continue;
     }
+    (isKnown ? possibleDuplicates : creates).push(recognised);
+    records.expect(own);
   }
 
-  /** The records that rows have been saved in, by the value. */
-  const saved = new Map<string, string>();
   let created = 0;
-  const create: Work<ValidRow> = (some) =>
+  const create: Work<RecognisedRow> = (some) =>
     attempt(db, async () => {
-      const inputs = some.map(({ input }) => withoutId(input));
-      for (const [index, id] of (await target.create(db, caller, inputs)).entries()) {
-        const row = some[index];
-        const value = row && valuesOfRows.get(row);
-        if (value !== undefined) saved.set(value, id);
+      const inputs = some.map(({ row }) => withoutId(row.input));
+      const ids = await target.create(db, caller, inputs);
+      for (const [index, { row, marks: own }] of some.entries()) {
+        records.add(row.row_number, own, ids[index] as string);
       }
       created += some.length;
     });
@@ -132,53 +116,55 @@ export const saveRows = async (
   const update: Work<Update> = (some) =>
     attempt(db, async () => {
       const changed = await target.update(db, caller, some);
-      for (const { id, row } of some) {
-        const value = valuesOfRows.get(row);
-        if (value !== undefined) saved.set(value, id);
+      for (const { row, marks: own, match, id } of some) {
+        if (!match?.isAlso) records.add(row.row_number, own, id);
       }
       updated += changed.length;
       skipped += some.length - changed.length;
     });
   /** A record that only `isAlso` says is that of the row keeps what says so. */
-  const changeOf = ({ input, given }: ValidRow, match: Match | undefined): object => {
-    const kept = match?.isAlso ? ['id', field, ...alsoIn] : ['id'];
+  const changeOf = ({ input, given }: ValidRow, { isAlso }: Match): object => {
+    const kept = isAlso ? ['id', field, ...alsoIn] : ['id'];
     const changed = given.filter((name) => !kept.includes(name));
     return Object.fromEntries(changed.map((name) => [name, input[name]]));
   };
 
   await inHalves(creates, create, fail);
-  let remaining: readonly PossibleDuplicate[] = possibleDuplicates;
+  let remaining: readonly RecognisedRow[] = possibleDuplicates;
   while (remaining.length > 0) {
     const updates: Update[] = [];
-    const later: PossibleDuplicate[] = [];
+    const later: RecognisedRow[] = [];
     const taken = new Set<string>();
     for (const duplicate of remaining) {
-      const { row, match } = duplicate;
-      const value = valuesOfRows.get(row);
-      const id = match?.id ?? (value === undefined ? undefined : saved.get(value));
-      const keysOfRow = [id, value].filter((one) => one !== undefined);
-      if (id && duplicates === 'skip') skipped += 1;
-      else if (!id && wasInDryRun(value)) updated += 1;
-      else {
+      const { row, marks: own } = duplicate;
+      const found = records.find(row.row_number, own, duplicate.match);
+      const id = found?.id;
+      if (found && duplicates === 'skip') skipped += 1;
+      else if (!found && records.isInDryRun(own)) {
+        records.addInDryRun(own);
+        updated += 1;
+      } else {
         // A statement changes a record once, and rows about one record are saved in their order.
-        const isTaken = keysOfRow.some((one) => taken.has(one));
-        for (const one of keysOfRow) taken.add(one);
+        const isTaken = [id ?? '', ...own.sought].some((one) => taken.has(one));
+        for (const one of [...(id ? [id] : []), ...own.given]) taken.add(one);
         if (isTaken) later.push(duplicate);
-        else if (id) updates.push({ row, id, change: changeOf(row, match) });
-        else {
+        else if (found?.isOneOfSeveral) fail(duplicate, [target.severalMessage]);
+        else if (found) {
+          updates.push({ ...duplicate, match: found, id: found.id, change: changeOf(row, found) });
+        } else {
           // Unlike the earlier row, which failed, it may lack what a new record requires.
           const problems = problemsOfNew(row.input);
-          if (problems.length > 0) fail(row, problems);
-          else await inHalves([row], create, fail);
+          if (problems.length > 0) fail(duplicate, problems);
+          else await inHalves([duplicate], create, fail);
         }
       }
     }
-    await inHalves(updates, update, ({ row }, errors) => fail(row, errors));
+    await inHalves(updates, update, fail);
     remaining = later;
   }
   return {
     counts: { rows_created: created, rows_updated: updated, rows_skipped: skipped },
     failures,
-    createdValues: [...pending].filter((value) => saved.has(value)),
+    savedMarks: records.marks,
   };
 };

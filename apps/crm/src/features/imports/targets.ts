@@ -140,18 +140,30 @@ const targetOf = <T extends KindTypes>(
   };
 };
 
+interface LabelledEmail {
+  readonly email: string;
+}
+
+/** As `tenant_crm.domain_key`, of a domain in lower case. */
+const domainKey = (domain: string): string => domain.replace(/^www\./, '');
+
 /** The targets of imports by resource. */
 export const importTargets: Readonly<Record<ImportableResource, ImportTarget>> = {
   contacts: targetOf(contact, 'contacts', {
     field: 'email',
     alsoIn: ['emails'],
     isAlso: hasFurtherEmail,
+    alsoKeyOf: (value) => value,
+    alsoKeysOfRecord: ({ emails = [] }) =>
+      (emails as readonly LabelledEmail[]).map(({ email }) => email),
     severalMessage: 'email is that of several contacts: add a column "id" with the id of one',
   }),
   companies: targetOf(company, 'companies', {
     field: 'domain',
     alsoIn: [],
     isAlso: hasDomain,
+    alsoKeyOf: domainKey,
+    alsoKeysOfRecord: ({ domain }) => (typeof domain === 'string' ? [domainKey(domain)] : []),
     severalMessage: 'domain is that of several companies: add a column "id" with the id of one',
   }),
 };
