@@ -42,14 +42,15 @@ const byKey = (declared: readonly TenantField[]): ReadonlyMap<string, TenantFiel
 
 /**
  * The values given for declared fields; 422 names each field that is not declared, or whose value is invalid. A value that
- * the record has already is valid, so that clients can send a record back: the declaration may have changed since.
+ * the record has already is valid, so that clients can send a record back: the declaration may have changed since. So is null
+ * for one that it lacks.
  */
 const validated = (
   column: string,
   declared: ReadonlyMap<string, TenantField>,
   given: Values,
   absent: readonly string[],
-  before: Values = {},
+  before?: Values,
 ): Values => {
   const values: Record<string, unknown> = {};
   const errors: FieldErrors = Object.create(null);
@@ -60,13 +61,15 @@ const validated = (
     const name = `${column}.${key}`;
     const one = declared.get(key);
     if (!one) errors[name] = [`${name} is not allowed`];
-    else if (Object.hasOwn(before, key) && isDeepStrictEqual(before[key], value))
+    else if (before && Object.hasOwn(before, key) && isDeepStrictEqual(before[key], value))
       values[key] = value;
     else if (value !== null) {
       const result = validate(one.field, value, name);
       if (result.ok) values[key] = result.value;
       else Object.assign(errors, result.errors);
-    } else if (one.isRequired) errors[name] = [`${name} is required`];
+    } else if (one.isRequired && (!before || Object.hasOwn(before, key))) {
+      errors[name] = [`${name} is required`];
+    }
   }
   if (Object.keys(errors).length > 0) throw validationFailed(errors);
   return values;

@@ -41,6 +41,7 @@ export const startImport = async (
     delimiter: 'comma',
     mapping: null,
     duplicates: 'create',
+    blank_cells: 'keep',
     dry_run: false,
   });
   const db = database.forTenant(caller.tenantId);

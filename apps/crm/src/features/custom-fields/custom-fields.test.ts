@@ -171,6 +171,8 @@ describe('Values', () => {
     const refused = put(contact, { custom: { tier: null } });
     expect(await errorOf(refused)).toEqual([422, ['custom.tier']]);
     await put(before, { first_name: 'Bob' }).expect(200);
+    await put(before, { custom: { tier: null } }).expect(200);
+    expect(await customOf(before)).toEqual({});
   });
 
   test('of other tenants are unknown', async () => {

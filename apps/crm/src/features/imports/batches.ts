@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import type { RowResult } from './columns.ts';
 import type { CsvRow } from './csv.ts';
+import type { RowResult } from './row-reader.ts';
 
 /**
  * How many rows one transaction saves, and about how many characters. More take less time per row, but what they update

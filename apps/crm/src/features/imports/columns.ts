@@ -1,4 +1,4 @@
-import { type Field, type Shape, textValue, validate } from '@tessera/fields';
+import type { Field, Shape } from '@tessera/fields';
 
 /** What the sender has mapped; see `mapping` of an import. */
 export type Mapping = Readonly<Record<string, string | null>>;
@@ -15,7 +15,7 @@ export const IGNORED_COLUMNS: ReadonlySet<string> = new Set([
 ]);
 
 /** A column without a header, as spreadsheets export empty columns. Its cells must be empty. */
-const UNNAMED = '';
+export const UNNAMED = '';
 
 /** For each column of the file the field that it sets, null if it is ignored, or `UNNAMED`. */
 export type Columns = readonly (string | null)[];
@@ -43,7 +43,9 @@ const repeated = (names: readonly (string | null)[]): string[] => {
   });
 };
 
-const isRequired = (field: Field | undefined): boolean => field !== undefined && !field.absent;
+/** Whether a row must have a value for the field. */
+export const isRequired = (field: Field | undefined): boolean =>
+  field !== undefined && !field.absent;
 
 /** The text of a cell: exports put an apostrophe before those that spreadsheets would evaluate; see `listExports`. */
 export const withoutEscape = (cell: string): string =>
@@ -110,83 +112,4 @@ export const assignColumns = (
   );
   if (lacking.length > 0) return refused('mapping', `no column is mapped to ${quoted(lacking)}`);
   return { ok: true, names, columns };
-};
-
-const typeOf = ({ json }: Field): unknown => {
-  const { type, anyOf } = json;
-  if (type !== undefined) return [type].flat()[0];
-  const [first] = Array.isArray(anyOf) ? (anyOf as { readonly type?: unknown }[]) : [];
-  return first?.type;
-};
-
-type CellReader = (cell: string) => unknown;
-
-/**
- * Reads cells of a field: lists and objects are JSON; a list of texts may also be separated by commas. Spreadsheets write
- * TRUE and FALSE.
- */
-const cellReader = (field: Field): CellReader => {
-  const type = typeOf(field);
-  if (type === 'boolean') return (cell) => textValue(field, cell.toLowerCase());
-  if (type !== 'array' && type !== 'object') return (cell) => textValue(field, cell);
-  return (cell) => {
-    if (/^\s*[[{]/.test(cell)) {
-      try {
-        return JSON.parse(cell);
-      } catch {
-        return cell;
-      }
-    }
-    return type === 'array' ? cell.split(',').map((part) => part.trim()) : cell;
-  };
-};
-
-/** The fields that a row sets. */
-export type RowFields = Readonly<Record<string, unknown>>;
-
-/** The input of one row, or its errors; a blank cell leaves its field out. */
-export type RowResult =
-  | {
-      readonly ok: true;
-      /** What a new record is made of: with defaults for the fields that are left out. */
-      readonly input: RowFields;
-      /** The names of the fields whose cells are not empty: what an update changes. */
-      readonly given: readonly string[];
-    }
-  | { readonly ok: false; readonly errors: readonly string[] };
-
-/**
- * Reads the rows of a file whose columns are assigned. Spreadsheets may leave out blank cells at the end of a row, or add some.
- */
-export const rowReader = (
-  input: Shape,
-  columns: Columns,
-): ((cells: readonly string[]) => RowResult) => {
-  const readers = columns.map((name): CellReader | undefined => {
-    const field = name === null ? undefined : input.fields[name];
-    return field && cellReader(field);
-  });
-  const lastRequired = columns.findLastIndex((name) => isRequired(input.fields[name ?? '']));
-  return (cells) => {
-    const hasMore = cells.slice(columns.length).some((cell) => cell.trim() !== '');
-    // Without a required cell, it is more likely a row that an unquoted line break has cut.
-    if (hasMore || cells.length <= lastRequired) {
-      const errors = [`the row has ${cells.length} cells, and the header has ${columns.length}`];
-      return { ok: false, errors };
-    }
-    const unnamed = cells.findIndex(
-      (cell, index) => cell.trim() !== '' && columns[index] === UNNAMED,
-    );
-    if (unnamed !== -1) return { ok: false, errors: [`column ${unnamed + 1} has no header`] };
-    const values: Record<string, unknown> = {};
-    for (const [index, name] of columns.entries()) {
-      const text = withoutEscape(cells[index] ?? '').trim();
-      const read = text === '' ? undefined : readers[index];
-      if (read) values[name as string] = read(text);
-    }
-    const checked = validate(input, values, 'row');
-    if (!checked.ok) return { ok: false, errors: Object.values(checked.errors).flat() };
-    const row = checked.value as RowFields;
-    return { ok: true, input: row, given: Object.keys(values) };
-  };
 };

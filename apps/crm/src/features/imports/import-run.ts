@@ -5,7 +5,7 @@ import { callerOf } from '../../absent-callers/stored-principal.ts';
 import type { TenantDb } from '../../database.ts';
 import { dryRun } from '../../records/savepoint.ts';
 import { BATCH, batchesOf, type CheckedRow } from './batches.ts';
-import { assignColumns, rowReader } from './columns.ts';
+import { assignColumns } from './columns.ts';
 import { readRows, UnreadableFile } from './csv.ts';
 import { type FailedRow, writeFailures } from './failures.repository.ts';
 import type { ImportRow } from './imports.kind.ts';
@@ -16,6 +16,7 @@ import {
   lockImport,
   readChunks,
 } from './imports.repository.ts';
+import { rowReader } from './row-reader.ts';
 import { saveRows, type ValidRow } from './save-rows.ts';
 import { SeenValues } from './seen-values.ts';
 import { importPermissions, LOST_RIGHTS, type SenderCheck } from './sender-rights.ts';
@@ -77,7 +78,7 @@ export class ImportRun {
     const rowShape = await this.#target.rowShape(this.#db, this.#import.duplicates);
     const assigned = assignColumns(rowShape, header?.cells ?? [], this.#import.mapping ?? {});
     if (!assigned.ok) throw new UnreadableFile(`${assigned.message}.`);
-    const check = rowReader(rowShape, assigned.columns);
+    const check = rowReader(rowShape, assigned.columns, this.#import.blank_cells);
     const batches = batchesOf(rows, this.#rowsRead, check);
     /** Whether the import continues after the previous batch. */
     let before = Promise.resolve(true);

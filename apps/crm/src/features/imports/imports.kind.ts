@@ -28,6 +28,9 @@ export type ImportableResource = (typeof importableResources)[number];
 /** What happens to a row whose record exists already, by id, e-mail address or domain. */
 export const duplicateRules = ['skip', 'update', 'create'] as const;
 
+/** What a blank cell of an assigned column does to the field of a record that is updated. */
+export const blankCellRules = ['keep', 'clear'] as const;
+
 /** CSV header -> field; null ignores the column. */
 export const mapping = described(
   nullable(mapOf(nullable(text(100)))),
@@ -42,6 +45,7 @@ const ImportInput = shape({
   delimiter: oneOf(...(Object.keys(delimiters) as (keyof typeof delimiters)[])),
   mapping,
   duplicates: oneOf(...duplicateRules),
+  blank_cells: oneOf(...blankCellRules),
   dry_run: bool(),
 });
 
@@ -56,7 +60,9 @@ const Import = answerOf('Import', ImportInput, {
   rows_read: rows('Rows that have been processed, without the header'),
   rows_created: rows('Rows that became new records'),
   rows_updated: rows('Rows that changed a record'),
-  rows_skipped: rows('Rows whose record exists already, or has all of their values'),
+  rows_skipped: rows(
+    'Rows that changed nothing: with `skip`, those whose record exists already or is that of an earlier row; with `update`, those whose record has all of their values',
+  ),
   rows_failed: rows('Rows with errors; `GET .../failures` lists them'),
   error: described(nullable(text(1000)), 'Why the import failed as a whole, or was cancelled'),
   user_id: nullable(uuid()),

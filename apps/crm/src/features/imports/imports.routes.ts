@@ -19,7 +19,13 @@ import { FAILURE_COLUMNS, padded, withoutEscape } from './columns.ts';
 import { delimiters, encodings } from './csv.ts';
 import { failureBatches } from './failures.repository.ts';
 import { hasEnded } from './import-status.ts';
-import { duplicateRules, type Imports, importableResources, importKind } from './imports.kind.ts';
+import {
+  blankCellRules,
+  duplicateRules,
+  type Imports,
+  importableResources,
+  importKind,
+} from './imports.kind.ts';
 import { deleteChunks, findImport } from './imports.repository.ts';
 import { MAX_FILE_BYTES, type Upload } from './upload.ts';
 
@@ -30,6 +36,10 @@ const Form = shape({
   duplicates: described(
     withDefault(oneOf(...duplicateRules), 'skip'),
     'What happens to a row whose record exists already: it is skipped, it updates the record, or it becomes another record. A row with the id of a record in the column `id` is that record; otherwise, contacts are compared by their e-mail addresses, primary ones first, and companies by their domains, with or without `www.`. A row that would update several records fails. One that is found by a further address leaves the addresses of the contact as they are. With `update`, columns and cells of required fields may be missing; rows that would become new records without them fail.',
+  ),
+  blank_cells: described(
+    withDefault(oneOf(...blankCellRules), 'keep'),
+    'What a blank cell does to the field of a record that the row updates: `keep` leaves the value, `clear` empties the field, also of a cell that is missing at the end of the row. A row with a blank cell of a required field then fails. Columns that the file does not have, blank rows, and the addresses of a contact that is found by a further address stay as they are. `clear` requires `duplicates` `update`.',
   ),
   mapping: described(
     optional(text(20_000)),

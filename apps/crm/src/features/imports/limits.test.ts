@@ -72,6 +72,7 @@ const request = {
   encoding: 'auto',
   delimiter: 'auto',
   duplicates: 'skip',
+  blank_cells: 'keep',
   dry_run: false,
   file_name: null,
   announcedBytes: undefined,

@@ -5,8 +5,9 @@ import type { Kind } from '../../records/kind.ts';
 import { company } from '../companies/companies.kind.ts';
 import { contact } from '../contacts/contacts.kind.ts';
 import { fieldTypes, valueField } from '../custom-fields/field-types.ts';
-import { assignColumns, rowReader } from './columns.ts';
+import { assignColumns } from './columns.ts';
 import { readRows } from './csv.ts';
+import { rowReader } from './row-reader.ts';
 
 /** Texts of the characters that mean something to spreadsheets, CSV, or JSON. */
 const words = fc.string({

@@ -1,7 +1,7 @@
 import { isUuid } from '@tessera/fields';
-import type { RowFields } from './columns.ts';
 import type { Identity, RowKeys } from './existing-records.ts';
 import type { ImportRow } from './imports.kind.ts';
+import type { RowFields } from './row-reader.ts';
 
 /** What rows of a file are recognised by as those of one record. A mark that a record has is sought by later rows. */
 export interface RowMarks {

@@ -2,13 +2,13 @@ import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { attempt, inHalves, type Work } from './attempts.ts';
 import { BatchRecords } from './batch-records.ts';
-import type { RowFields } from './columns.ts';
 import type { Match } from './existing-records.ts';
 import type { FailedRow } from './failures.repository.ts';
 import type { ImportRow } from './imports.kind.ts';
 import type { RowCounts } from './imports.repository.ts';
 import { lockMatches } from './locked-matches.ts';
 import { marksOf, type RowMarks } from './row-marks.ts';
+import type { RowFields } from './row-reader.ts';
 import type { SeenValues } from './seen-values.ts';
 import type { ImportTarget } from './targets.ts';
 

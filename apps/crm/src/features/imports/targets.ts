@@ -1,5 +1,5 @@
 import type { CrmPermission } from '@tessera/contracts';
-import { anything, optional, type Shape, shape, validate } from '@tessera/fields';
+import { anything, clearable, optional, type Shape, shape, validate } from '@tessera/fields';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import type { Kind, KindTypes } from '../../records/kind.ts';
@@ -8,9 +8,9 @@ import { company } from '../companies/companies.kind.ts';
 import { hasDomain } from '../companies/domain-filter.ts';
 import { contact } from '../contacts/contacts.kind.ts';
 import { hasFurtherEmail } from '../contacts/email-filter.ts';
-import type { RowFields } from './columns.ts';
 import { findMatches, type Identity, type Matches, type RowKeys } from './existing-records.ts';
 import type { ImportableResource, ImportRow } from './imports.kind.ts';
+import type { RowFields } from './row-reader.ts';
 
 /** The fields that an import changes of a record. */
 export interface RecordChange {
@@ -100,8 +100,8 @@ const targetOf = <T extends KindTypes>(
         });
       const declared = ((await tenantFields?.declared(db)) ?? []).map(
         ({ key, field, filter = field, isRequired }) => {
-          // An existing record may have an earlier value; others are refused where they are stored.
-          if (duplicates !== 'create') return [`${prefix}${key}`, optional(filter)] as const;
+          // An existing record may have an earlier value, or lose it; others are refused where they are stored.
+          if (duplicates !== 'create') return [`${prefix}${key}`, clearable(filter)] as const;
           return [`${prefix}${key}`, isRequired ? field : optional(field)] as const;
         },
       );
@@ -115,7 +115,8 @@ const targetOf = <T extends KindTypes>(
         const ofDeclared = declared.flatMap(({ key, field, isRequired }) => {
           const name = `${prefix}${key}`;
           const { [name]: value } = row;
-          if (value === undefined) return isRequired ? [`${name} is required`] : [];
+          if (value === undefined || value === null)
+            return isRequired ? [`${name} is required`] : [];
           const checked = validate(field, value, name);
           return checked.ok ? [] : Object.values(checked.errors).flat();
         });

@@ -54,6 +54,7 @@ export interface ImportRequest {
   /** JSON text. */
   readonly mapping?: string;
   readonly duplicates: ImportRow['duplicates'];
+  readonly blank_cells: ImportRow['blank_cells'];
   readonly dry_run: boolean;
   readonly file_name: string | null;
   /** The most bytes that the file can have; undefined if the client has not announced it. */
@@ -182,15 +183,19 @@ const storing =
     content: AsyncIterable<Buffer>,
     sender: UploadSender,
   ): Promise<StoredUpload> => {
-    const { resource, duplicates, dry_run, file_name } = request;
+    const { resource, duplicates, blank_cells, dry_run, file_name } = request;
     requirePermissions(caller, importTargets[resource], duplicates);
+    if (blank_cells === 'clear' && duplicates !== 'update') {
+      throw invalidField('blank_cells', 'blank_cells can only be clear if duplicates is update');
+    }
     const mapping = readMapping(request.mapping);
     const db = database.forTenant(caller.tenantId);
     const chunks = chunksOf(content);
     const { value: first } = await chunks.next();
     if (!first) throw invalidField('file', 'file is empty');
     const { encoding, delimiter, header } = await inspect(db, first, request, mapping);
-    const input = { resource, file_name, encoding, delimiter, mapping, duplicates, dry_run };
+    const format = { encoding, delimiter, mapping };
+    const input = { resource, file_name, ...format, duplicates, blank_cells, dry_run };
     const reserved = Math.min(request.announcedBytes ?? MAX_FILE_BYTES, MAX_FILE_BYTES);
     const payload = await database.transaction(caller.tenantId, async (tx) => {
       await requireRoom(tx, reserved);

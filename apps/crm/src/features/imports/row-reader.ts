@@ -1,0 +1,102 @@
+import { type Field, type Shape, textValue, validate } from '@tessera/fields';
+import { type Columns, isRequired, UNNAMED, withoutEscape } from './columns.ts';
+import type { ImportRow } from './imports.kind.ts';
+
+const typeOf = ({ json }: Field): unknown => {
+  const { type, anyOf } = json;
+  if (type !== undefined) return [type].flat()[0];
+  const [first] = Array.isArray(anyOf) ? (anyOf as { readonly type?: unknown }[]) : [];
+  return first?.type;
+};
+
+type CellReader = (cell: string) => unknown;
+
+/**
+ * Reads cells of a field: lists and objects are JSON; a list of texts may also be separated by commas. Spreadsheets write
+ * TRUE and FALSE.
+ */
+const cellReader = (field: Field): CellReader => {
+  const type = typeOf(field);
+  if (type === 'boolean') return (cell) => textValue(field, cell.toLowerCase());
+  if (type !== 'array' && type !== 'object') return (cell) => textValue(field, cell);
+  return (cell) => {
+    if (/^\s*[[{]/.test(cell)) {
+      try {
+        return JSON.parse(cell);
+      } catch {
+        return cell;
+      }
+    }
+    return type === 'array' ? cell.split(',').map((part) => part.trim()) : cell;
+  };
+};
+
+/** The fields that a row sets. */
+export type RowFields = Readonly<Record<string, unknown>>;
+
+/** The input of one row, or its errors. */
+export type RowResult =
+  | {
+      readonly ok: true;
+      /** What a new record is made of: with defaults for the fields that are left out. */
+      readonly input: RowFields;
+      /** The names of the fields that the row sets: what an update changes. */
+      readonly given: readonly string[];
+    }
+  | { readonly ok: false; readonly errors: readonly string[] };
+
+/** What an empty field has: null, or an empty list; undefined if it cannot be empty. */
+const emptyValue = (field: Field): unknown => [null, []].find((value) => validate(field, value).ok);
+
+/** What a column sets. */
+interface ReadColumn {
+  readonly name: string;
+  readonly read: CellReader;
+  /** What a blank cell sets the field to, if blank cells clear their fields. */
+  readonly empty: unknown;
+}
+
+/**
+ * Reads the rows of a file whose columns are assigned. Spreadsheets may leave out blank cells at the end of a row, or add some.
+ * A blank cell leaves its field out or clears it.
+ */
+export const rowReader = (
+  input: Shape,
+  columns: Columns,
+  blankCells: ImportRow['blank_cells'] = 'keep',
+): ((cells: readonly string[]) => RowResult) => {
+  const clears = blankCells === 'clear';
+  const assigned = columns.map((name): ReadColumn | undefined => {
+    const field = name === null ? undefined : input.fields[name];
+    if (name === null || !field) return undefined;
+    return { name, read: cellReader(field), empty: emptyValue(field) };
+  });
+  const lastRequired = columns.findLastIndex((name) => isRequired(input.fields[name ?? '']));
+  return (cells) => {
+    const hasMore = cells.slice(columns.length).some((cell) => cell.trim() !== '');
+    // Without a required cell, it is more likely a row that an unquoted line break has cut.
+    if (hasMore || cells.length <= lastRequired) {
+      const errors = [`the row has ${cells.length} cells, and the header has ${columns.length}`];
+      return { ok: false, errors };
+    }
+    const unnamed = cells.findIndex(
+      (cell, index) => cell.trim() !== '' && columns[index] === UNNAMED,
+    );
+    if (unnamed !== -1) return { ok: false, errors: [`column ${unnamed + 1} has no header`] };
+    const values: Record<string, unknown> = {};
+    const errors: string[] = [];
+    for (const [index, column] of assigned.entries()) {
+      if (!column) continue;
+      const { name, read, empty } = column;
+      const text = withoutEscape(cells[index] ?? '').trim();
+      if (text !== '') values[name] = read(text);
+      else if (clears && empty === undefined) errors.push(`${name} is required`);
+      else if (clears) values[name] = empty;
+    }
+    const checked = validate(input, values, 'row');
+    if (!checked.ok) errors.push(...Object.values(checked.errors).flat());
+    if (!checked.ok || errors.length > 0) return { ok: false, errors };
+    const row = checked.value as RowFields;
+    return { ok: true, input: row, given: Object.keys(values) };
+  };
+};
