@@ -249,6 +249,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/contacts/{id}/merges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the merges into a contact
+         * @description Those that have not been undone, newest first.
+         */
+        get: operations["listContactMerges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/contacts/{id}/merge": {
         parameters: {
             query?: never;
@@ -260,7 +280,7 @@ export interface paths {
         put?: never;
         /**
          * Merge another contact into a contact
-         * @description The contact takes over the communication logs and tasks of the other one, values for its empty fields, tags, email addresses, phone numbers and addresses. The other contact is deleted. `unmerge` undoes this within 30 days.
+         * @description The contact takes over the communication logs and tasks of the other one, values for its empty fields, tags, email addresses, phone numbers and addresses. The other contact is deleted. `unmerge` undoes this within 30 days. If the other contact is merged into this one already, nothing changes, whatever `If-Match` says.
          */
         post: operations["mergeContact"];
         delete?: never;
@@ -1765,7 +1785,7 @@ export interface paths {
         put?: never;
         /**
          * Start a timer
-         * @description A new time entry of the caller, which begins now and ends when it is stopped.
+         * @description A new time entry of the caller, which begins now and ends when it is stopped. If a faster clock has just ended an entry of theirs, at most a minute from now, it begins at that end.
          */
         post: operations["startTimer"];
         delete?: never;
@@ -1785,7 +1805,7 @@ export interface paths {
         get: operations["getTimeEntry"];
         /**
          * Update a time entry
-         * @description Fields that are left out do not change; null clears a field.
+         * @description Fields that are left out do not change; null clears a field. With another task, the entry moves to the project of the task. With another project alone, it loses a task that is deleted or that the caller does not see; its task must belong to the project otherwise.
          */
         put: operations["updateTimeEntry"];
         post?: never;
@@ -1980,7 +2000,7 @@ export interface paths {
         put?: never;
         /**
          * Request a leave
-         * @description The caller's own; it waits for a review. Working days are counted by the tenant's working week.
+         * @description The caller's own; it waits for a review. Working days are counted by the tenant's working week. It must not overlap with an approved leave of the caller; half a day beside half a day does not.
          */
         post: operations["createLeaveRequest"];
         delete?: never;
@@ -2037,7 +2057,7 @@ export interface paths {
         get: operations["getLeaveRequest"];
         /**
          * Update a leave request
-         * @description Fields that are left out stay as they are; null empties a field. If the days change, the working days are counted again by the tenant's working week.
+         * @description Fields that are left out stay as they are; null empties a field. If the days change, the working days are counted again by the tenant's working week, and the leave must not overlap with an approved one of the same user.
          */
         put: operations["updateLeaveRequest"];
         post?: never;
@@ -4126,7 +4146,7 @@ export interface paths {
         put?: never;
         /**
          * Import records from a CSV file
-         * @description The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. The columns of an export can be imported as they are; rows with an `id` update or skip the record that they were exported from, unless `duplicates` is `create`. The import has the permissions that the caller has now. CRM cancels it when the caller loses one of them: rows are saved only if identity confirmed them within the last minute, and the import waits while identity does not answer. If CRM has no client at identity, an event of identity about the permissions of the caller cancels it.
+         * @description The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. Blank cells at the end of a row may be missing. The columns of an export can be imported as they are; rows with an `id` update or skip the record that they were exported from, unless `duplicates` is `create`. The import has the permissions that the caller has now. CRM cancels it when the caller loses one of them: rows are saved only if identity confirmed them within the last minute, and the import waits while identity does not answer. If CRM has no client at identity, an event of identity about the permissions of the caller cancels it.
          */
         post: operations["createImport"];
         delete?: never;
@@ -4703,7 +4723,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get a tag
+         * @description A tag exists while contacts and companies that are not deleted have it.
+         */
+        get: operations["getTag"];
         /**
          * Rename a tag
          * @description Renames it in all contacts and companies. A record with both tags keeps one. Records are changed in batches, each with a new version. If `is_complete` is false, or the request fails, send it again: it continues.
@@ -4764,7 +4788,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get a content tag
+         * @description A tag exists while articles, posts and pages that are not deleted have it.
+         */
+        get: operations["getContentTag"];
         /**
          * Rename a content tag
          * @description Renames it in all articles, posts and pages. A record with both tags keeps one. Records are changed in batches, each with a new version. If `is_complete` is false, or the request fails, send it again: it continues.
@@ -5745,7 +5773,10 @@ export interface components {
              * @description A log is about a contact, a company, or both.
              */
             contact_id: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description If it is left out of a new log, the company that the contact belongs to at that time; null: none.
+             */
             company_id: string | null;
             /**
              * Format: uuid
@@ -5785,7 +5816,10 @@ export interface components {
              * @description A log is about a contact, a company, or both.
              */
             contact_id?: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description If it is left out of a new log, the company that the contact belongs to at that time; null: none.
+             */
             company_id?: string | null;
         };
         Company: {
@@ -5924,6 +5958,23 @@ export interface components {
             custom?: {
                 [key: string]: unknown;
             };
+        };
+        ContactMerge: {
+            /**
+             * Format: uuid
+             * @description The contact that was merged; `unmerge` takes it.
+             */
+            contact_id: string;
+            first_name: string;
+            last_name: string | null;
+            email: string | null;
+            /** Format: date-time */
+            merged_at: string;
+            /**
+             * Format: date-time
+             * @description Until then, `unmerge` undoes the merge.
+             */
+            reversible_until: string;
         };
         ContentTag: {
             name: string;
@@ -6323,6 +6374,8 @@ export interface components {
             } | null;
             /** @enum {unknown} */
             duplicates: "skip" | "update" | "create";
+            /** @enum {unknown} */
+            blank_cells: "keep" | "clear";
             dry_run: boolean;
             /** @enum {unknown} */
             status: "uploading" | "pending" | "running" | "completed" | "failed" | "cancelled";
@@ -6334,7 +6387,7 @@ export interface components {
             rows_created: number;
             /** @description Rows that changed a record */
             rows_updated: number;
-            /** @description Rows whose record exists already, or has all of their values */
+            /** @description Rows that changed nothing: with `skip`, those whose record exists already or is that of an earlier row; with `update`, those whose record has all of their values */
             rows_skipped: number;
             /** @description Rows with errors; `GET .../failures` lists them */
             rows_failed: number;
@@ -8046,7 +8099,10 @@ export interface components {
              * @description A log is about a contact, a company, or both.
              */
             contact_id: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description If it is left out of a new log, the company that the contact belongs to at that time; null: none.
+             */
             company_id: string | null;
             /**
              * Format: uuid
@@ -11215,12 +11271,13 @@ export interface operations {
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
-                /** @description `-` in front: descending. */
+                /** @description `-` in front: descending. By `email`, records without a value come last, and first in descending order. */
                 sort?: "name" | "-name" | "email" | "-email" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
+                /** @description The primary address or a further one, whatever its case. */
                 email?: string;
                 company_id?: string;
                 owner_id?: string;
@@ -11367,10 +11424,11 @@ export interface operations {
     exportContacts: {
         parameters: {
             query?: {
-                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                /** @description `-` in front: descending. By `email`, records without a value come last, and first in descending order. Default: by id. A record whose value changes during the export may be missing or appear twice. */
                 sort?: "name" | "-name" | "email" | "-email" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
+                /** @description The primary address or a further one, whatever its case. */
                 email?: string;
                 company_id?: string;
                 owner_id?: string;
@@ -11878,6 +11936,55 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable2"];
         };
     };
+    listContactMerges: {
+        parameters: {
+            query?: {
+                /** @description Moved into 1 to 1000000000 when outside. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ContactMerge"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
     mergeContact: {
         parameters: {
             query?: never;
@@ -11886,6 +11993,8 @@ export interface operations {
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
                 /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
+                /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
@@ -11909,6 +12018,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11921,7 +12031,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden2"];
             404: components["responses"]["NotFound"];
-            /** @description The other contact has more than 20,000 communication logs and tasks (contacts with fewer can be merged into it), or the contacts together have more tags, email addresses, phone numbers or addresses than one contact can have */
+            /** @description The other contact has more than 20,000 communication logs and tasks (contacts with fewer can be merged into it), or the contacts together have more tags, email addresses, phone numbers or addresses than one contact can have. A request with the same `Idempotency-Key` is still running */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11952,6 +12062,8 @@ export interface operations {
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
                 /** @description Entity tags of the versions to which the change applies. The response is 412 if the resource has another version (RFC 9110 section 13.1.1). */
                 "If-Match"?: components["parameters"]["If-Match"];
+                /** @description A key of the client’s choice, such as a UUID: for 24 hours, the same request with the same key has no further effect and gets the same response; another request with it is a 422 (draft-ietf-httpapi-idempotency-key-header). */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description An id for the request, chosen by the client. An invalid value is replaced. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
@@ -11975,6 +12087,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11987,7 +12100,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden2"];
             404: components["responses"]["NotFound"];
-            /** @description The merge is older than 30 days */
+            /** @description The merge is older than 30 days. A request with the same `Idempotency-Key` is still running */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -12180,15 +12293,17 @@ export interface operations {
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
-                /** @description `-` in front: descending. */
+                /** @description `-` in front: descending. By `domain` or `industry`, records without a value come last, and first in descending order. */
                 sort?: "name" | "-name" | "domain" | "-domain" | "industry" | "-industry" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
-                /** @description Matches anywhere in the text, regardless of case and diacritics. */
+                /** @description Matches anywhere in the text, regardless of case and diacritics. Also finds companies by their tags. */
                 search?: string;
+                /** @description `www.example.com` is the same domain as `example.com`. */
                 domain?: string;
-                email?: string;
+                /** @description Compared without punctuation and case. */
                 tax_number?: string;
+                email?: string;
                 industry?: string;
                 owner_id?: string;
                 tag?: string;
@@ -12303,13 +12418,15 @@ export interface operations {
     exportCompanies: {
         parameters: {
             query?: {
-                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                /** @description `-` in front: descending. By `domain` or `industry`, records without a value come last, and first in descending order. Default: by id. A record whose value changes during the export may be missing or appear twice. */
                 sort?: "name" | "-name" | "domain" | "-domain" | "industry" | "-industry" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
-                /** @description Matches anywhere in the text, regardless of case and diacritics. */
+                /** @description Matches anywhere in the text, regardless of case and diacritics. Also finds companies by their tags. */
                 search?: string;
+                /** @description `www.example.com` is the same domain as `example.com`. */
                 domain?: string;
-                email?: string;
+                /** @description Compared without punctuation and case. */
                 tax_number?: string;
+                email?: string;
                 industry?: string;
                 owner_id?: string;
                 tag?: string;
@@ -13532,7 +13649,10 @@ export interface operations {
                      * @description A log is about a contact, a company, or both.
                      */
                     contact_id?: string | null;
-                    /** Format: uuid */
+                    /**
+                     * Format: uuid
+                     * @description If it is left out of a new log, the company that the contact belongs to at that time; null: none.
+                     */
                     company_id?: string | null;
                 };
             };
@@ -13729,7 +13849,7 @@ export interface operations {
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
-                /** @description `-` in front: descending. */
+                /** @description `-` in front: descending. By `last_message_at`, records without a value come last, and first in descending order. */
                 sort?: "name" | "-name" | "last_message_at" | "-last_message_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
@@ -13854,7 +13974,7 @@ export interface operations {
     exportChannels: {
         parameters: {
             query?: {
-                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                /** @description `-` in front: descending. By `last_message_at`, records without a value come last, and first in descending order. Default: by id. A record whose value changes during the export may be missing or appear twice. */
                 sort?: "name" | "-name" | "last_message_at" | "-last_message_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
@@ -16783,7 +16903,7 @@ export interface operations {
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
-                /** @description `-` in front: descending. */
+                /** @description `-` in front: descending. By `start_date` or `due_date`, records without a value come last, and first in descending order. */
                 sort?: "name" | "-name" | "key" | "-key" | "status" | "-status" | "start_date" | "-start_date" | "due_date" | "-due_date" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
@@ -16939,7 +17059,7 @@ export interface operations {
     exportProjects: {
         parameters: {
             query?: {
-                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                /** @description `-` in front: descending. By `start_date` or `due_date`, records without a value come last, and first in descending order. Default: by id. A record whose value changes during the export may be missing or appear twice. */
                 sort?: "name" | "-name" | "key" | "-key" | "status" | "-status" | "start_date" | "-start_date" | "due_date" | "-due_date" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
@@ -19740,7 +19860,7 @@ export interface operations {
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
-                /** @description `-` in front: descending. */
+                /** @description `-` in front: descending. By `due_date` or `completed_at`, records without a value come last, and first in descending order. */
                 sort?: "due_date" | "-due_date" | "priority" | "-priority" | "title" | "-title" | "completed_at" | "-completed_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
@@ -19886,7 +20006,7 @@ export interface operations {
     exportTasks: {
         parameters: {
             query?: {
-                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                /** @description `-` in front: descending. By `due_date` or `completed_at`, records without a value come last, and first in descending order. Default: by id. A record whose value changes during the export may be missing or appear twice. */
                 sort?: "due_date" | "-due_date" | "priority" | "-priority" | "title" | "-title" | "completed_at" | "-completed_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
@@ -23605,7 +23725,7 @@ export interface operations {
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
-                /** @description `-` in front: descending. */
+                /** @description `-` in front: descending. By `published_at`, records without a value come last, and first in descending order. */
                 sort?: "title" | "-title" | "language" | "-language" | "published_at" | "-published_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
@@ -23745,7 +23865,7 @@ export interface operations {
     exportKbArticles: {
         parameters: {
             query?: {
-                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                /** @description `-` in front: descending. By `published_at`, records without a value come last, and first in descending order. Default: by id. A record whose value changes during the export may be missing or appear twice. */
                 sort?: "title" | "-title" | "language" | "-language" | "published_at" | "-published_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
@@ -25629,7 +25749,7 @@ export interface operations {
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
-                /** @description `-` in front: descending. */
+                /** @description `-` in front: descending. By `published_at`, records without a value come last, and first in descending order. */
                 sort?: "title" | "-title" | "language" | "-language" | "published_at" | "-published_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
@@ -25769,7 +25889,7 @@ export interface operations {
     exportBlogPosts: {
         parameters: {
             query?: {
-                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                /** @description `-` in front: descending. By `published_at`, records without a value come last, and first in descending order. Default: by id. A record whose value changes during the export may be missing or appear twice. */
                 sort?: "title" | "-title" | "language" | "-language" | "published_at" | "-published_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
@@ -26856,7 +26976,7 @@ export interface operations {
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
-                /** @description `-` in front: descending. */
+                /** @description `-` in front: descending. By `published_at`, records without a value come last, and first in descending order. */
                 sort?: "title" | "-title" | "language" | "-language" | "published_at" | "-published_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | "position" | "-position";
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
@@ -26985,7 +27105,7 @@ export interface operations {
     exportPages: {
         parameters: {
             query?: {
-                /** @description `-` in front: descending. Default: by id. A record whose value changes during the export may be missing or appear twice. */
+                /** @description `-` in front: descending. By `published_at`, records without a value come last, and first in descending order. Default: by id. A record whose value changes during the export may be missing or appear twice. */
                 sort?: "title" | "-title" | "language" | "-language" | "published_at" | "-published_at" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | "position" | "-position";
                 /** @description Matches anywhere in the text, regardless of case and diacritics. */
                 search?: string;
@@ -28177,11 +28297,17 @@ export interface operations {
                     /** @enum {unknown} */
                     resource: "contacts" | "companies";
                     /**
-                     * @description What happens to a row whose record exists already: it is skipped, it updates the record, or it becomes another record. A row with the id of a record in the column `id` is that record; otherwise, contacts are compared by their e-mail addresses, primary ones first, and companies by their domains, with or without `www.`. A row that would update several records fails. One that is found by a further address leaves the addresses of the contact as they are.
+                     * @description What happens to a row whose record exists already: it is skipped, it updates the record, or it becomes another record. A row with the id of a record in the column `id` is that record; otherwise, contacts are compared by their e-mail addresses, primary ones first, and companies by their domains, with or without `www.`. A row that would update several records fails. One that is found by a further address leaves the addresses of the contact as they are. With `update`, columns and cells of required fields may be missing; rows that would become new records without them fail.
                      * @default skip
                      * @enum {unknown}
                      */
                     duplicates?: "skip" | "update" | "create";
+                    /**
+                     * @description What a blank cell does to the field of a record that the row updates: `keep` leaves the value, `clear` empties the field, also of a cell that is missing at the end of the row. A row with a blank cell of a required field then fails. Columns that the file does not have, blank rows, and the addresses of a contact that is found by a further address stay as they are. `clear` requires `duplicates` `update`.
+                     * @default keep
+                     * @enum {unknown}
+                     */
+                    blank_cells?: "keep" | "clear";
                     /**
                      * @description A JSON object: the field of each column by its header; null ignores the column. Columns that are missing here are assigned by their names.
                      * @example {"E-mail": "email", "Comment": null}
@@ -30344,6 +30470,62 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable2"];
         };
     };
+    getTag: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                tag: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Tag"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
     updateTag: {
         parameters: {
             query?: never;
@@ -30555,6 +30737,62 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    getContentTag: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                tag: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ContentTag"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];

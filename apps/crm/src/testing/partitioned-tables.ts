@@ -81,9 +81,12 @@ BEGIN
     INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING CONSTRAINTS INCLUDING STORAGE
   ) PARTITION BY HASH (tenant_id)', name);
   DROP TABLE tenant_crm.former_table CASCADE;
+  -- See the migration large_tenants.
+  EXECUTE format('ALTER TABLE tenant_crm.%I ALTER COLUMN tenant_id SET (n_distinct = 50)', name);
   FOR remainder IN 0..7 LOOP
     EXECUTE format('CREATE TABLE tenant_crm.%I PARTITION OF tenant_crm.%I FOR VALUES WITH (MODULUS 8, REMAINDER %s)',
       name || '_p' || remainder, name, remainder);
+    EXECUTE format('ALTER TABLE tenant_crm.%I ALTER COLUMN tenant_id SET (n_distinct = 50)', name || '_p' || remainder);
     FOREACH definition IN ARRAY exclusions LOOP
       EXECUTE format(replace(definition, '_10200%s', '_10200' || remainder), name || '_p' || remainder);
     END LOOP;
