@@ -6,6 +6,7 @@ export interface ExplainedNode extends Nested<ExplainedNode> {
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
   readonly 'Index Cond'?: string;
+  readonly 'Recheck Cond'?: string;
   /** With ANALYZE only. */
   readonly 'Actual Rows'?: number;
   readonly 'Actual Loops'?: number;
