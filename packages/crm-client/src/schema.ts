@@ -1805,7 +1805,7 @@ export interface paths {
         get: operations["getTimeEntry"];
         /**
          * Update a time entry
-         * @description Fields that are left out do not change; null clears a field. With another task, the entry moves to the project of the task. With another project alone, it loses a task that is deleted or that the caller does not see; its task must belong to the project otherwise.
+         * @description Fields that are left out do not change; null clears a field. With another task, the entry moves to the project of the task. If only `project_id` is given, the task of the entry must belong to that project; a task that is deleted or that the caller does not see is removed from the entry instead.
          */
         put: operations["updateTimeEntry"];
         post?: never;
@@ -12301,7 +12301,7 @@ export interface operations {
                 search?: string;
                 /** @description `www.example.com` is the same domain as `example.com`. */
                 domain?: string;
-                /** @description Compared without punctuation and case. */
+                /** @description Punctuation, spaces and case are ignored. */
                 tax_number?: string;
                 email?: string;
                 industry?: string;
@@ -12424,7 +12424,7 @@ export interface operations {
                 search?: string;
                 /** @description `www.example.com` is the same domain as `example.com`. */
                 domain?: string;
-                /** @description Compared without punctuation and case. */
+                /** @description Punctuation, spaces and case are ignored. */
                 tax_number?: string;
                 email?: string;
                 industry?: string;
@@ -18206,7 +18206,7 @@ export interface operations {
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden24"];
-            /** @description A timer of the caller is running already, or an entry ends later than now. A request with the same `Idempotency-Key` is still running */
+            /** @description A timer of the caller is running already, or an entry of theirs ends more than a minute from now. A request with the same `Idempotency-Key` is still running */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -28303,7 +28303,7 @@ export interface operations {
                      */
                     duplicates?: "skip" | "update" | "create";
                     /**
-                     * @description What a blank cell does to the field of a record that the row updates: `keep` leaves the value, `clear` empties the field, also of a cell that is missing at the end of the row. A row with a blank cell of a required field then fails. Columns that the file does not have, blank rows, and the addresses of a contact that is found by a further address stay as they are. `clear` requires `duplicates` `update`.
+                     * @description What a blank cell does to the field of a record that the row updates: `keep` leaves the value, `clear` empties the field, unless the cell is missing at the end of the row. A row with a blank cell of a required field then fails. Fields without a column in the file keep their values, as do the addresses of a contact that is found by a further address. Blank rows are ignored. `clear` requires `duplicates=update`.
                      * @default keep
                      * @enum {unknown}
                      */

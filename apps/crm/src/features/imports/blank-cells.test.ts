@@ -26,7 +26,7 @@ const filledContact = async (): Promise<string> => {
   return create('contacts', { first_name: 'Ada', ...filled });
 };
 
-test('Blank cells clear the fields of records with "clear", also those that are missing at the end', async () => {
+test('Blank cells clear the fields of records with "clear", but not those that are missing at the end', async () => {
   const id = await filledContact();
   const file = `${header}\n${id},Augusta, ,,,,\n`;
   const checked = await importFile(file, { ...clear, dry_run: 'true' });
@@ -38,9 +38,10 @@ test('Blank cells clear the fields of records with "clear", also those that are 
     expect.objectContaining({ first_name: 'Augusta', notes: 'kept', ...emptied }),
   );
   await put(`/api/crm/contacts/${id}`, filled).expect(200);
-  await importFile(`${header}\n${id},Ada\n`, clear);
-  expect(await read(`contacts/${id}`)).toEqual(expect.objectContaining(emptied));
-  expect(await importFile(`${header}\n${id},Ada\n`, clear)).toMatchObject({ rows_skipped: 1 });
+  // The row may have been cut by a line break.
+  await importFile(`${header}\n${id},Augusta,\n`, clear);
+  const cut = { ...filled, first_name: 'Augusta', last_name: null };
+  expect(await read(`contacts/${id}`)).toMatchObject(cut);
 });
 
 test('Blank cells keep the values of records otherwise', async () => {

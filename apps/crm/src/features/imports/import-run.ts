@@ -75,10 +75,12 @@ export class ImportRun {
     const { id } = this.#import;
     const rows = readRows(readChunks(this.#db, id), this.#import);
     const { value: header } = await rows.next();
-    const rowShape = await this.#target.rowShape(this.#db, this.#import.duplicates);
-    const assigned = assignColumns(rowShape, header?.cells ?? [], this.#import.mapping ?? {});
+    const { duplicates, mapping, blank_cells: blankCells } = this.#import;
+    const rowShape = await this.#target.rowShape(this.#db, duplicates);
+    const assigned = assignColumns(rowShape, header?.cells ?? [], mapping ?? {});
     if (!assigned.ok) throw new UnreadableFile(`${assigned.message}.`);
-    const check = rowReader(rowShape, assigned.columns, this.#import.blank_cells);
+    const ofNew = await this.#target.rowShape(this.#db, 'create');
+    const check = rowReader(rowShape, assigned.columns, { ofNew, blankCells });
     const batches = batchesOf(rows, this.#rowsRead, check);
     /** Whether the import continues after the previous batch. */
     let before = Promise.resolve(true);

@@ -39,7 +39,7 @@ const Form = shape({
   ),
   blank_cells: described(
     withDefault(oneOf(...blankCellRules), 'keep'),
-    'What a blank cell does to the field of a record that the row updates: `keep` leaves the value, `clear` empties the field, also of a cell that is missing at the end of the row. A row with a blank cell of a required field then fails. Columns that the file does not have, blank rows, and the addresses of a contact that is found by a further address stay as they are. `clear` requires `duplicates` `update`.',
+    'What a blank cell does to the field of a record that the row updates: `keep` leaves the value, `clear` empties the field, unless the cell is missing at the end of the row. A row with a blank cell of a required field then fails. Fields without a column in the file keep their values, as do the addresses of a contact that is found by a further address. Blank rows are ignored. `clear` requires `duplicates=update`.',
   ),
   mapping: described(
     optional(text(20_000)),

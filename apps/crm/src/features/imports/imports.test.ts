@@ -289,6 +289,13 @@ test('A row that lacks a required cell, or has content after the last column, fa
   expect(await importFile(corrected)).toMatchObject({ rows_created: 3, rows_failed: 0 });
 });
 
+test('A row that a line break has cut before a required cell fails with duplicates=update, too', async () => {
+  const { id } = (await post('/api/crm/contacts', { first_name: 'Ada', notes: 'kept' })).body.data;
+  const file = `id,notes,phone,first_name\n${id},one\ntwo,+36 1 234,Ada\n`;
+  expect(await importFile(file, { duplicates: 'update' })).toMatchObject({ rows_failed: 2 });
+  expect(await contacts()).toMatchObject([{ first_name: 'Ada', notes: 'kept', phone: null }]);
+});
+
 test('Rows can end with CRLF, LF and CR in one file', async () => {
   const file = 'first_name,email\nA,a@a.example\r\nB,b@b.example\rC,c@c.example\n\rD,d@d.example';
   expect(await importFile(file)).toMatchObject({ rows_created: 4, rows_failed: 0 });

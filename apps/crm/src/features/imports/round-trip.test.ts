@@ -75,7 +75,8 @@ const exportedAndRead = async (kind: Kind, rowShape: Shape, record: object, colu
   const [header = [], row = [], ...rest] = rows;
   const assigned = assignColumns(rowShape, header);
   expect([assigned.ok, rest]).toEqual([true, []]);
-  return rowReader(rowShape, assigned.ok ? assigned.columns : [])(row);
+  const rules = { ofNew: rowShape, blankCells: 'keep' } as const;
+  return rowReader(rowShape, assigned.ok ? assigned.columns : [], rules)(row);
 };
 
 const withoutNull = (record: object): object =>

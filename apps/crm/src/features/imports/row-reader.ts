@@ -56,14 +56,21 @@ interface ReadColumn {
   readonly empty: unknown;
 }
 
+/** What rows are, beside the fields that they may set. */
+export interface RowRules {
+  /** The input of a new record. */
+  readonly ofNew: Shape;
+  readonly blankCells: ImportRow['blank_cells'];
+}
+
 /**
  * Reads the rows of a file whose columns are assigned. Spreadsheets may leave out blank cells at the end of a row, or add some.
- * A blank cell leaves its field out or clears it.
+ * A blank cell leaves its field out or clears it; one that is left out clears nothing.
  */
 export const rowReader = (
   input: Shape,
   columns: Columns,
-  blankCells: ImportRow['blank_cells'] = 'keep',
+  { ofNew, blankCells }: RowRules,
 ): ((cells: readonly string[]) => RowResult) => {
   const clears = blankCells === 'clear';
   const assigned = columns.map((name): ReadColumn | undefined => {
@@ -71,7 +78,7 @@ export const rowReader = (
     if (name === null || !field) return undefined;
     return { name, read: cellReader(field), empty: emptyValue(field) };
   });
-  const lastRequired = columns.findLastIndex((name) => isRequired(input.fields[name ?? '']));
+  const lastRequired = columns.findLastIndex((name) => isRequired(ofNew.fields[name ?? '']));
   return (cells) => {
     const hasMore = cells.slice(columns.length).some((cell) => cell.trim() !== '');
     // Without a required cell, it is more likely a row that an unquoted line break has cut.
@@ -88,7 +95,9 @@ export const rowReader = (
     for (const [index, column] of assigned.entries()) {
       if (!column) continue;
       const { name, read, empty } = column;
-      const text = withoutEscape(cells[index] ?? '').trim();
+      const { [index]: cell } = cells;
+      if (cell === undefined) continue;
+      const text = withoutEscape(cell).trim();
       if (text !== '') values[name] = read(text);
       else if (clears && empty === undefined) errors.push(`${name} is required`);
       else if (clears) values[name] = empty;

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { attempt, inHalves, type Work } from './attempts.ts';
@@ -143,6 +144,9 @@ export const saveRows = async (
       else if (!found && records.isInDryRun(own)) {
         records.addInDryRun(own);
         updated += 1;
+      } else if (found?.isOneOfSeveral && !found.isAlso) {
+        // No other row of the batch can change that.
+        fail(duplicate, [target.severalMessage]);
       } else {
         // A statement changes a record once, and rows about one record are saved in their order.
         const isTaken = [id ?? '', ...own.sought].some((one) => taken.has(one));
@@ -160,6 +164,8 @@ export const saveRows = async (
       }
     }
     await inHalves(updates, update, fail);
+    // Without a statement, a long pass would not let other requests in.
+    if (updates.length === 0) await setImmediate();
     remaining = later;
   }
   return {

@@ -95,8 +95,8 @@ export const timeEntry = declareKind({
   },
   updateDescription:
     'Fields that are left out do not change; null clears a field. With another task, the entry moves to the project of the ' +
-    'task. With another project alone, it loses a task that is deleted or that the caller does not see; its task must ' +
-    'belong to the project otherwise.',
+    'task. If only `project_id` is given, the task of the entry must belong to that project; a task that is deleted or that ' +
+    'the caller does not see is removed from the entry instead.',
   scope: (caller) =>
     caller.can('time_entries.export')
       ? visibleEntries(caller)

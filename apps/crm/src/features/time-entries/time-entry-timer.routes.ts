@@ -15,7 +15,8 @@ const Timer = named('TimerInput', shape({ project_id, task_id, billable, note })
 /** A timer overlaps with what ends later: a running timer, or an entry in the future. */
 const asConflict = (error: unknown): never => {
   if (!(error instanceof HttpError) || !error.errors?.started_at) throw error;
-  const message = 'A timer is running already, or an entry of yours ends later than now.';
+  const message =
+    'A timer is running already, or an entry of yours ends more than a minute from now.';
   throw new HttpError(409, 'conflict', message, { cause: error });
 };
 
@@ -33,7 +34,9 @@ export const startRoute = (timeEntries: TimeEntries, database: Database): RouteE
     body: omissible(Timer),
     responses: { 201: record(TimeEntry) },
     responseHeaders: { 201: ['ETag', 'Location'] },
-    problems: { 409: 'A timer of the caller is running already, or an entry ends later than now' },
+    problems: {
+      409: 'A timer of the caller is running already, or an entry of theirs ends more than a minute from now',
+    },
     async handler({ caller, body, req, reply }) {
       const userId = requireUser(caller);
       const started: Versioned<Out<typeof TimeEntry>> = await database
