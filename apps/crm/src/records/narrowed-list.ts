@@ -29,11 +29,9 @@ const { sql } = Prisma;
 
 /** The number of hits up to `COUNTED`, and the page if there are so few. */
 const fewHits = <R>(db: TenantDb, listing: Narrowed<R>): Promise<Found<R>> => {
-  const isByIndex = listing.count === 'by index';
-  const hits = isByIndex ? hitsOf(listing) : sql`${hitsOf(listing)} LIMIT ${COUNTED + 1}`;
   const located = {
-    before: sql`${materialized(hits)},`,
-    total: isByIndex ? countByIndex(listing) : sql`(SELECT count(*)::int FROM hits)`,
+    before: sql`${materialized(sql`${hitsOf(listing)} LIMIT ${COUNTED + 1}`)},`,
+    total: sql`(SELECT count(*)::int FROM hits)`,
     ids: sql`CASE WHEN (SELECT ${totalColumn} FROM counted) <= ${COUNTED}
       THEN ARRAY(SELECT id FROM hits ${pageOf(listing)}) END`,
   };
