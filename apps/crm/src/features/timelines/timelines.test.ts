@@ -71,6 +71,32 @@ test('Tasks are part of the timeline; those of private projects only for members
   expect(await types(caller({ lacking: ['tasks.list'] }))).toBe(0);
 });
 
+test('An entry has the record as it is shown alone', async () => {
+  const contact_id = await idOf('contacts', { first_name: 'Ada' });
+  const text = 'Zoë said "1 < 2 \\ 3"\n\tand left';
+  const ids = {
+    'communication-logs': await log('Call', '2020-03-01', { contact_id, body: text }),
+    tasks: await idOf('tasks', {
+      title: 'Call',
+      description: text,
+      contact_id,
+      assignee_ids: [crypto.randomUUID()],
+      due_date: '2026-03-01',
+    }),
+  };
+  const { data } = (await get(`/api/crm/contacts/${contact_id}/timeline`).expect(200)).body;
+  const [logged, todo] = await Promise.all(
+    Object.entries(ids).map(async ([path, id]) => (await get(`/api/crm/${path}/${id}`)).body.data),
+  );
+  const [change] = (await get(`/api/crm/contacts/${contact_id}/history`)).body.data;
+  const expected = [
+    { type: 'task', at: todo.created_at, task: todo },
+    { type: 'change', at: change.changed_at, change },
+    { type: 'communication_log', at: logged.happened_at, communication_log: logged },
+  ];
+  expect(data).toEqual(expected);
+});
+
 test('Callers without the permission to list logs see only the changes', async () => {
   const contact_id = await idOf('contacts', { first_name: 'Ada' });
   await log('secret', '2020-03-01', { contact_id });
