@@ -26,9 +26,12 @@ export interface ChangedRecord {
   readonly from: Prisma.Sql;
   /** The changed fields as SQL of type `jsonb`: field -> [value before, value after]. Default: none. */
   readonly changes?: Prisma.Sql | undefined;
+  /** SQL of the time. Default: now. Changes of a record with the same version must differ in it. */
+  readonly at?: Prisma.Sql | undefined;
 }
 
 const NONE = sql`'{}'::jsonb`;
+const NOW = sql`clock_timestamp()`;
 
 /**
  * The INSERT that adds changes to the history. Make it part of the statement that changes the records, so that
@@ -37,11 +40,11 @@ const NONE = sql`'{}'::jsonb`;
 export const recordChanges = (
   { tenantId }: TenantDb,
   { action, actor }: Cause,
-  { table, from, changes = NONE }: ChangedRecord,
+  { table, from, changes = NONE, at = NOW }: ChangedRecord,
 ): Prisma.Sql => sql`
   INSERT INTO tenant_crm.record_changes (tenant_id, table_name, record_id, changed_at, version, action,
     actor_type, user_id, client_id, token_id, impersonator_id, changes)
-  SELECT ${tenantId}::uuid, ${table}::text, id, clock_timestamp(), version, ${action}::text,
+  SELECT ${tenantId}::uuid, ${table}::text, id, ${at}, version, ${action}::text,
     ${actor.type}::text, ${actor.userId}::uuid, ${actor.clientId}::text, ${actor.tokenId}::text,
     ${actor.impersonatorId}::text, ${changes} FROM ${from}`;
 

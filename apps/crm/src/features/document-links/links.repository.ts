@@ -2,7 +2,8 @@ import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
 import type { ExpiringLink } from '../../records/expiring-links.ts';
-import { causeOf, recordChanges } from '../../records/record-changes.ts';
+import { causeOf } from '../../records/record-changes.ts';
+import { recordUnversioned } from '../../records/unversioned-changes.ts';
 
 const { sql } = Prisma;
 
@@ -38,10 +39,7 @@ export const recordInDocument = async (
   const shown = sql`jsonb_build_object('id', ${link.id}::text,
     'expires_at', ${link.expires_at.toISOString()}::text)`;
   const pair = what === 'create' ? sql`NULL, ${shown}` : sql`${shown}, NULL`;
-  const from = sql`(SELECT id, version FROM tenant_crm.documents
-    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${link.document_id}::uuid) AS shared`;
   const changes = sql`jsonb_build_object('link', jsonb_build_array(${pair}))`;
-  await db.query(
-    recordChanges(db, causeOf(caller, `${what}_link`), { table: 'documents', from, changes }),
-  );
+  const cause = causeOf(caller, `${what}_link`);
+  await recordUnversioned(db, cause, { table: 'documents', id: link.document_id, changes });
 };

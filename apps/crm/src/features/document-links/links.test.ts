@@ -128,6 +128,31 @@ describe('A link', () => {
     ]);
     expect(JSON.stringify(body)).not.toContain(link.token);
   });
+
+  test('is created and deleted beside others of the document, and all are in the history in order', async () => {
+    const id = await documentOf(ada);
+    // As if the last change were in the future: all others then follow within the same milliseconds.
+    await crm().context.pool.query(
+      `UPDATE tenant_crm.record_changes SET changed_at = now() + interval '1 day' WHERE record_id = $1`,
+      [id],
+    );
+    const links = await Promise.all(Array.from({ length: 20 }, () => linkTo(id)));
+    const statuses = await Promise.all(
+      links.map(async (link) => {
+        const path = `${documentsPath}/${id}/links/${link.id}`;
+        const [deleted] = await Promise.all([remove(path, ada.headers), linkTo(id)]);
+        return deleted.status;
+      }),
+    );
+    expect(new Set(statuses)).toEqual(new Set([204]));
+    const { body } = await get(`${documentsPath}/${id}/history?per_page=100`, ada.headers);
+    const actions = (body.data as { action: string }[]).map(({ action }) => action);
+    expect(actions.filter((action) => action === 'create_link')).toHaveLength(40);
+    expect(actions.filter((action) => action === 'delete_link')).toHaveLength(20);
+    expect(actions.at(-1)).toBe('create');
+    const times = new Set((body.data as { changed_at: string }[]).map((one) => one.changed_at));
+    expect(times.size).toBe(61);
+  });
 });
 
 describe('A link is created by', () => {

@@ -60,6 +60,25 @@ test('A test mail is sent through the account, with its sender and its credentia
   expect(rows).toEqual([{ action: 'test', actor_type: 'system', changes: {} }]);
 });
 
+test('Tests of an account at the same time are all in its history', async () => {
+  const account = await create(SMS);
+  const id = account.split('/').at(-1);
+  // As if the creation were in the future: the tests then follow within the same milliseconds.
+  await crm.context.pool.query(
+    `UPDATE tenant_crm.record_changes SET changed_at = '2999-01-01T00:00:00Z' WHERE record_id = $1`,
+    [id],
+  );
+  const answers = await Promise.all([tested(account), tested(account), tested(account)]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  const { rows } = await crm.context.pool.query(
+    `SELECT action, changed_at FROM tenant_crm.record_changes WHERE record_id = $1 ORDER BY changed_at`,
+    [id],
+  );
+  expect(rows.map(({ action }) => action)).toEqual(['create', 'test', 'test', 'test']);
+  const start = Date.parse('2999-01-01T00:00:00Z');
+  expect(rows.map(({ changed_at }) => changed_at.getTime() - start)).toEqual([0, 1, 2, 3]);
+});
+
 test('A test SMS is sent in the format of the provider', async () => {
   const account = await create(SMS, { name: 'Alerts' });
   const { body } = await tested(account).expect(200);
