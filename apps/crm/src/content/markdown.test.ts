@@ -18,6 +18,44 @@ test('Headings get ids that are unique, in any script, and name nothing of the p
   expect(html('<p id="location" name="cookie">x</p>')).not.toMatch(/ id=| name=/);
 });
 
+test('Links within the text lead to its headings', () => {
+  const hrefs = (source: string): (string | undefined)[] =>
+    [...html(source).matchAll(/href="([^"]*)"/g)].map(([, href]) => href);
+  const headings = '# Getting started\n\n## Árvíz\n\n## Árvíz\n\n';
+  // By the id, without its prefix, with the number of a repeated heading, and in the letters of the heading.
+  expect(hrefs(`${headings}[a](#content-getting-started) [a](#getting-started)`)).toEqual(
+    Array(2).fill('#content-getting-started'),
+  );
+  expect(hrefs(`${headings}[a](#arviz) [a](#árvíz) [a](#%C3%81rv%C3%ADz)`)).toEqual(
+    Array(3).fill('#content-arviz'),
+  );
+  expect(hrefs(`${headings}<a href="#Árvíz">a</a> [a](#arviz--2)`)).toEqual([
+    '#content-arviz',
+    '#content-arviz--2',
+  ]);
+  // The link may come first.
+  expect(hrefs(`[a](#last)\n\n# Last`)).toEqual(['#content-last']);
+  // The whole id comes before the id without its prefix.
+  expect(hrefs('# Content list\n\n# List\n\n[a](#content-list)')).toEqual(['#content-list']);
+});
+
+test('Links to no heading stay as they are', () => {
+  const links = [
+    '#',
+    '#top',
+    '#arviz--3',
+    '#%',
+    '#%FF',
+    '#content-',
+    '/page#arviz',
+    'https://a.b/#arviz',
+  ];
+  for (const link of links) {
+    expect(html(`# Árvíz\n\n<a href="${link}">a</a>`)).toContain(`<a href="${link}" `);
+  }
+  expect(html('[a](#arviz)')).toContain('href="#arviz"');
+});
+
 test('Links are not trusted', () => {
   expect(html('[a](https://example.com)')).toContain('rel="noopener nofollow ugc"');
   expect(html('<a href="https://example.com" rel="opener" target="_blank">a</a>')).toBe(

@@ -1,12 +1,11 @@
-import type { Element, Root } from 'hast';
+import type { Root } from 'hast';
 import { fromParse5 } from 'hast-util-from-parse5';
 import { defaultSchema, type Schema, sanitize } from 'hast-util-sanitize';
 import { toHtml } from 'hast-util-to-html';
-import { toString as textOf } from 'hast-util-to-string';
 import markdownIt, { type Token } from 'markdown-it';
 import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parseFragment } from 'parse5';
 import { visit } from 'unist-util-visit';
-import { slugOf } from './slugs.ts';
+import { completeTree } from './headings.ts';
 
 /** A body, rendered. */
 export interface RenderedBody {
@@ -36,24 +35,6 @@ const schema: Schema = {
     href: ['http', 'https', 'mailto', 'tel'],
     src: ['http', 'https'],
   },
-};
-
-const isHeading = ({ tagName }: Element): boolean => /^h[1-6]$/.test(tagName);
-
-/** Gives headings ids, and links what keeps search engines and the opened page from trusting them. */
-const complete = (tree: Root): void => {
-  const counts = new Map<string, number>();
-  visit(tree, 'element', (element: Element) => {
-    if (element.tagName === 'a' && element.properties.href !== undefined) {
-      element.properties.rel = ['noopener', 'nofollow', 'ugc'];
-    }
-    if (!isHeading(element)) return;
-    // The prefix keeps ids from hiding properties of the document that shows the text.
-    const id = `content-${slugOf(textOf(element).slice(0, 200), '', 'section')}`;
-    const count = (counts.get(id) ?? 0) + 1;
-    counts.set(id, count);
-    element.properties.id = count === 1 ? id : `${id}--${count}`;
-  });
 };
 
 /** Elements within a line: other elements end a word. */
@@ -172,7 +153,7 @@ const parseHtml = (html: string, length: number): Root => {
  */
 export const renderMarkdown = (source: string): RenderedBody => {
   const tree = sanitize(parseHtml(htmlOf(source), source.length), schema) as Root;
-  complete(tree);
+  completeTree(tree);
   const body_html = toHtml(tree);
   refuseAbove(MAX_HTML, body_html.length, 'characters of HTML');
   const body_text = plainText(tree);
