@@ -71,6 +71,25 @@ test('The plain text has no markup, and its words are counted', () => {
   expect(renderMarkdown('')).toEqual({ body_html: '', body_text: '', word_count: 0 });
 });
 
+test.each(['script', 'style', 'title', 'iframe', 'noembed', 'noframes'])(
+  'What a page does not show in <%s> is in neither the HTML nor the text',
+  (name) => {
+    expect(renderMarkdown(`one\n\n<${name}>\n.hidden { }\n</${name}>\n\ntwo`)).toMatchObject({
+      body_html: expect.not.stringContaining('hidden'),
+      body_text: 'one\ntwo',
+      word_count: 2,
+    });
+  },
+);
+
+test.each(['textarea', 'xmp', 'option', 'center'])(
+  'What a page shows in <%s> is kept as text',
+  (name) => {
+    const { body_html, body_text } = renderMarkdown(`<${name}>one</${name}>`);
+    expect([body_html, body_text]).toEqual([expect.stringContaining('one'), 'one']);
+  },
+);
+
 test('Elements that are nested too deeply are refused', () => {
   expect(() => html('<div>'.repeat(201))).toThrow('more than 200 HTML elements');
   expect(html('<div>'.repeat(200))).toMatch(/^(<div>){200}/);

@@ -24,10 +24,14 @@ const MAX_NESTING = 20;
 
 const markdown = markdownIt({ html: true, linkify: true, maxNesting: MAX_NESTING });
 
+/** Elements whose content no browser shows as text of the page. Of other unknown elements, the content is kept. */
+const NEVER_SHOWN = ['style', 'title', 'iframe', 'noembed', 'noframes'];
+
 /** What GitHub allows, without the form elements of its task lists. */
 const schema: Schema = {
   ...defaultSchema,
   tagNames: (defaultSchema.tagNames ?? []).filter((name) => name !== 'input'),
+  strip: [...(defaultSchema.strip ?? []), ...NEVER_SHOWN],
   // Ids are those of headings, which are added afterwards.
   attributes: { ...defaultSchema.attributes, '*': ['lang', 'dir', 'title'] },
   protocols: {
