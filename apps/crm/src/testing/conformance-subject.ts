@@ -85,6 +85,15 @@ const documentInTrash = async (crm: TestCrm, side: Tenant): Promise<string> => {
   return id;
 };
 
+const folderInTrash = async (crm: TestCrm, side: Tenant): Promise<string> => {
+  const caller = crm.caller({ tenant: side === 'own' ? 'acme' : 'globex' });
+  const path = '/api/crm/document-folders';
+  const name = crypto.randomUUID();
+  const { body } = await crm.http.post(path).set(caller).send({ name });
+  await crm.http.delete(`${path}/${body.data.id}`).set(caller).expect(204);
+  return body.data.id;
+};
+
 const documentWithThumbnail = async (crm: TestCrm, side: Tenant): Promise<string> => {
   const tenant = side === 'own' ? 'acme' : 'globex';
   const { id } = await newDocument(crm, tenant);
@@ -275,6 +284,9 @@ export const conformanceSubject = (
       if (path.endsWith('/unmerge')) return merges.parameters(side);
       if (path.endsWith('/thumbnail')) return { id: await documentWithThumbnail(crm, side) };
       if (path.endsWith('/documents/trash/{id}')) return { id: await documentInTrash(crm, side) };
+      if (path.endsWith('/document-folders/trash/{id}')) {
+        return { id: await folderInTrash(crm, side) };
+      }
       if (path.endsWith('/messages/{mid}/file')) return messageWithFile(crm, side);
       if (path.endsWith('/accounts/{id}/test')) {
         return { id: await accountOf(crm, servers, { side, path }) };

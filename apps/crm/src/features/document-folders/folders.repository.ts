@@ -1,5 +1,5 @@
 import type { TenantDb } from '../../database.ts';
-import { restorableSince } from '../../files/trash.ts';
+import { longAgo, restorableSince } from '../../files/trash.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Actor } from '../../records/actor.ts';
 import { recordChanges } from '../../records/record-changes.ts';
@@ -133,5 +133,35 @@ export const restoreContents = async (db: TenantDb, id: string, actor: Actor): P
         RETURNING id, version
       ), recorded AS (${recorded})
       SELECT count(*)::int FROM restored`);
+  }
+};
+
+/** What is in these folders, the folders themselves included. */
+const inFolders = { documents: raw('folder_id'), document_folders: raw('id') } as const;
+
+/**
+ * Makes the deletion of a folder, and of everything in it, so old that nobody restores it any more. What was deleted before
+ * the folder belongs to it from now on: it could only be restored into the folder. The history shows who has decided that,
+ * as a second deletion.
+ */
+export const expireTree = async (db: TenantDb, id: string, actor: Actor): Promise<void> => {
+  const now = new Date();
+  const folders = await idsBelow(db, 'document_folders', id);
+  for (const table of CONTENTS) {
+    const recorded = recordChanges(db, { action: 'delete', actor }, { table, from: sql`expired` });
+    await db.query(sql`
+      WITH locked AS MATERIALIZED (
+        SELECT id FROM ${raw(`tenant_crm.${table}`)}
+        WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NOT NULL
+          AND ${inFolders[table]} = ANY(${folders}::uuid[])
+        ORDER BY id FOR NO KEY UPDATE
+      ), expired AS (
+        UPDATE ${raw(`tenant_crm.${table}`)}
+        SET deleted_at = ${longAgo()}, deleted_with = nullif(${id}::uuid, id), version = version + 1,
+          updated_at = ${now}
+        WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(ARRAY(SELECT id FROM locked))
+        RETURNING id, version
+      ), recorded AS (${recorded})
+      SELECT count(*)::int FROM expired`);
   }
 };

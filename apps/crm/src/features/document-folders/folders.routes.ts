@@ -15,7 +15,7 @@ const memberProblems = {
 };
 
 export const folderRoutes = (
-  { folders, folderMembers, folderTrash, deleteFolder }: DocumentService,
+  { folders, folderMembers, folderTrash, deleteFolder, deleteTrashedFolder }: DocumentService,
   exports: Exports,
 ): RouteTable => {
   const routes = recordRoutes(documentFolder, folders);
@@ -26,6 +26,22 @@ export const folderRoutes = (
       summary: 'List the trash of document folders',
       description:
         'The deleted folders that can be restored. What was deleted with a folder is restored with it, and not listed.',
+    }),
+    deleteTrashedDocumentFolder: route({
+      method: 'delete',
+      path: '/document-folders/trash/{id}',
+      permission: ['document_folders.delete', 'documents.delete'],
+      resource: 'document folder',
+      summary: 'Delete a document folder for good',
+      description:
+        'Only a folder that the trash lists. It is deleted at once with everything in it, also what was deleted before it, cannot be restored, and its files no longer count towards the quota. Those of a very large folder follow shortly. Needs write access to the folder and to all folders in it.',
+      params: shape({ id: uuid() }),
+      responses: { 204: empty },
+      problems: { ...denied, 404: 'The trash of the caller has no such folder' },
+      handler: async ({ caller, params: { id }, reply }) => {
+        await deleteTrashedFolder(caller, id);
+        return reply(204);
+      },
     }),
     exportDocumentFolders: routes.export({ permission: 'document_folders.export', exports }),
     createDocumentFolder: routes.create({ problems: denied }),
@@ -42,7 +58,8 @@ export const folderRoutes = (
       permission: 'document_folders.delete',
       resource: 'document folder',
       summary: 'Delete a document folder',
-      description: 'It can be restored for 30 days, with what was deleted with it.',
+      description:
+        'It can be restored for 30 days, with what was deleted with it, unless it is deleted for good in the trash before.',
       params: shape({ id: uuid() }),
       query: shape({
         force: described(withDefault(bool(), false), 'Whether to delete everything in it as well'),

@@ -3,7 +3,6 @@ import { HttpError, invalidField, notFound, type ServedFile } from '@tessera/htt
 import type { Database, TenantDb } from '../../database.ts';
 import type { Files, Saving, Upload, UploadedFile } from '../../files/files.ts';
 import { requireServable } from '../../files/scan-status.ts';
-import { restorableSince } from '../../files/trash.ts';
 import type { Caller } from '../../http.ts';
 import type { AnswerOf } from '../../records/kind.ts';
 import type { Versioned } from '../../records/records.ts';
@@ -18,8 +17,8 @@ import { emptyFolder } from '../document-folders/folders.service.ts';
 import { type TrashedDocuments, trashedDocument } from './document-trash.kind.ts';
 import { type Documents, document } from './documents.kind.ts';
 import { addVersion } from './documents.rules.ts';
-import { deleteSlice, purgeLater } from './purge.ts';
-import { expire, lockTrashed } from './trash.repository.ts';
+import { purgeLater } from './purge.ts';
+import { createTrashRemovals, type TrashRemovals } from './trash.service.ts';
 import { type DocumentVersions, documentVersion } from './versions.kind.ts';
 import { findVersion } from './versions.repository.ts';
 
@@ -56,15 +55,13 @@ export interface Move {
 }
 
 /** Documents, their versions and their folders. */
-export interface DocumentService {
+export interface DocumentService extends TrashRemovals {
   readonly documents: Documents;
   readonly versions: DocumentVersions;
   readonly folders: DocumentFolders;
   readonly folderMembers: FolderMembers;
   /** The documents that can be restored. */
   readonly trash: TrashedDocuments;
-  /** Deletes a document in the trash for good. Throws 404, and 403 without write access to its folder. */
-  deleteTrashed(caller: Caller, id: string): Promise<void>;
   /** The folders that can be restored. */
   readonly folderTrash: TrashedFolders;
   /** Throws 403 `folder_access_denied`, 413, and the errors of the upload. */
@@ -208,18 +205,7 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
     trash: createRecords(trashedDocument, database),
     folderTrash: createRecords(trashedFolder, database),
 
-    deleteTrashed: (caller, id) =>
-      database.transaction(caller.tenantId, async (db) => {
-        await lockTree(db, 'exclusive');
-        const found = await lockTrashed(db, caller, id);
-        if (!found) throw notFound('The document');
-        await requireWritable(db, caller, found.folder_id, { alsoDeleted: true });
-        await expire(db, caller, id);
-        const expired = { column: 'id', id, deletedBefore: restorableSince() } as const;
-        // A document with very many versions takes several transactions.
-        if (!(await deleteSlice(db, files, expired))) await purgeLater(jobs, db, id, new Date());
-      }),
-
+    ...createTrashRemovals({ database, files, jobs }),
     requireCreatable,
     requireChangeable,
     createFrom,

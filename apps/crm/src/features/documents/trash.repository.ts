@@ -3,6 +3,7 @@ import { longAgo } from '../../files/trash.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
 import { causeOf, recordChanges } from '../../records/record-changes.ts';
+import { trashedFolder } from '../document-folders/folder-trash.kind.ts';
 import { trashedDocument } from './document-trash.kind.ts';
 
 const { sql } = Prisma;
@@ -18,6 +19,19 @@ export const lockTrashed = async (
     SELECT folder_id FROM tenant_crm.documents
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid AND (${condition}) FOR UPDATE`);
   return row;
+};
+
+/** Locks a folder in the trash that the caller sees, in the same way. Returns whether there is one. */
+export const lockTrashedFolder = async (
+  db: TenantDb,
+  caller: Caller,
+  id: string,
+): Promise<boolean> => {
+  const { condition = sql`TRUE` } = trashedFolder.scope?.(caller) ?? {};
+  const rows = await db.query(sql`
+    SELECT id FROM tenant_crm.document_folders
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid AND (${condition}) FOR UPDATE`);
+  return rows.length > 0;
 };
 
 /**
