@@ -42,7 +42,7 @@ export const ChannelInput = named(
     topic,
     user_ids: described(
       optional(list(uuid(), { max: 100 })),
-      'Users who participate besides the caller',
+      'Users who participate besides the caller. Except in a direct channel, others than the caller require `chat.participants.create`.',
     ),
   }),
 );

@@ -11,6 +11,7 @@ import {
   tagged,
 } from '../../records/versions.ts';
 import { Channel, ChannelInput, channel } from './channels.kind.ts';
+import { requireAddition } from './channels.rules.ts';
 import type { ChannelService } from './channels.service.ts';
 
 const directProblem = { 409: 'The channel is direct' };
@@ -23,6 +24,7 @@ export const channelRoutes = (service: ChannelService, exports: Exports): RouteT
   const { channels } = service;
   const routes = recordRoutes(channel, channels);
   const { onAll, onOne } = createFrame(channel, channels);
+  const requireReplayVisible = visibleReplay(channel, () => channels);
   return {
     listChannels: routes.list({
       description: 'The public channels of the tenant, and those that the caller participates in.',
@@ -38,7 +40,7 @@ export const channelRoutes = (service: ChannelService, exports: Exports): RouteT
       method: 'post',
       summary: 'Create a channel',
       description:
-        'The caller becomes its owner. Where a direct channel of the same people exists, it is returned with status 200, without its last message.',
+        'The caller becomes its owner. Users other than the caller in a public or private channel require `chat.participants.create`. Where a direct channel of the same people exists, it is returned with status 200, without its last message.',
       body: ChannelInput,
       responses: { 200: record(Channel), 201: record(Channel) },
       responseHeaders: { 200: ['ETag'], 201: ['ETag', 'Location'] },
@@ -52,7 +54,10 @@ export const channelRoutes = (service: ChannelService, exports: Exports): RouteT
         }
         return reply(201, { data: opened.answer }, creationHeaders(req, opened));
       },
-      authorizeReplay: visibleReplay(channel, () => channels),
+      authorizeReplay: async ({ caller, params, body, response }) => {
+        requireAddition(caller, body);
+        await requireReplayVisible({ caller, params, response });
+      },
     }),
 
     getChannel: routes.get(),

@@ -3,6 +3,7 @@ import { requireUser } from '@tessera/resource-server';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
+import { requirePermission } from '../../records/require-permission.ts';
 import { lockUntilEnd } from '../../records/transaction-lock.ts';
 import { type ChannelKind, type ChannelState, findDirectChannel } from './channels.repository.ts';
 import { refuseDirect, requireOwner } from './channels.roles.ts';
@@ -33,6 +34,18 @@ export const MAX_DIRECT = 10;
 const peopleOf = (caller: Caller, { user_ids: userIds = [] }: NewChannel): string[] => [
   ...new Set([requireUser(caller), ...userIds]),
 ];
+
+/**
+ * Only callers who may add participants create a channel with others. A direct channel is nothing but its people: whoever
+ * may create channels opens it.
+ */
+export const requireAddition = (
+  caller: Caller,
+  { kind, user_ids: userIds = [] }: NewChannel,
+): void => {
+  if (kind === 'direct' || userIds.every((id) => id === caller.userUuid)) return;
+  requirePermission(caller, 'chat.participants.create', { type: 'participant', id: null });
+};
 
 /** The id of a direct channel. Until the transaction ends, nobody else creates that channel. */
 export const existingDirectChannel = async (

@@ -16,6 +16,7 @@ import {
   checkNewChannel,
   existingDirectChannel,
   type NewChannel,
+  requireAddition,
 } from './channels.rules.ts';
 
 type Answer = AnswerOf<typeof channel>;
@@ -23,7 +24,10 @@ type Answer = AnswerOf<typeof channel>;
 /** Channels, and what is more than one record. */
 export interface ChannelService {
   readonly channels: Channels;
-  /** Creates a channel with its first participants, or returns the direct channel of the same people. */
+  /**
+   * Creates a channel with its first participants, or returns the direct channel of the same people. 403 if the caller names
+   * others without the permission to add participants.
+   */
   open(
     caller: Caller,
     input: InputOf<typeof channel> & NewChannel,
@@ -94,8 +98,9 @@ export const createChannelService = ({ database, jobs }: Dependencies): ChannelS
   return {
     channels,
 
-    open: (caller, input) =>
-      database.transaction(caller.tenantId, async (db) => {
+    async open(caller, input) {
+      requireAddition(caller, input);
+      return database.transaction(caller.tenantId, async (db) => {
         const { direct_key: directKey } = checkNewChannel(input, { caller, db });
         const existing =
           directKey === null ? undefined : await existingDirectChannel(db, directKey);
@@ -105,7 +110,8 @@ export const createChannelService = ({ database, jobs }: Dependencies): ChannelS
         const { id } = await records.create(caller, input);
         await addFirstParticipants({ caller, db }, { id, kind: input.kind }, input);
         return { isNew: true, opened: await channels.get(caller, id) };
-      }),
+      });
+    },
 
     delete: (caller, id, { force, versions }) =>
       database.transaction(caller.tenantId, async (db) => {

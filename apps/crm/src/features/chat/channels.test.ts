@@ -170,6 +170,34 @@ describe('The list of channels', () => {
     await get(of(id), limited).expect(200);
   });
 
+  test('begins with other people only if the caller may add participants', async () => {
+    const [id, bob] = [randomUUID(), user()];
+    const limited = caller({ id, lacking: ['chat.participants.create'] });
+    for (const kind of ['public', 'private']) {
+      const named = { kind, name: 'General' };
+      const withBob = { ...named, user_ids: [id, bob.id] };
+      const { body } = await post(channels, withBob, limited).expect(403);
+      expect(body.required_permission).toBe('tenant.acme.crm.chat.participants.create');
+      await post(channels, { ...named, user_ids: [id] }, limited).expect(201);
+    }
+    await post(channels, { kind: 'direct', user_ids: [bob.id] }, limited).expect(201);
+    expect((await get(channels, bob.headers)).body.meta.total).toBe(2);
+  });
+
+  test('with other people is not shown again to callers who may not add participants any more', async () => {
+    const id = randomUUID();
+    const signedIn = (...scopes: string[]) => ({
+      ...caller({ type: 'service_account', is_service_account: true, id, scopes }),
+      'Idempotency-Key': id,
+    });
+    const withBob = { name: 'General', user_ids: [user().id] };
+    await post(channels, withBob, signedIn('*')).expect(201);
+    const fewer = signedIn('tenant.*.crm.chat.access', 'tenant.*.crm.chat.channels.*');
+    const { body } = await post(channels, withBob, fewer).expect(403);
+    expect(body.required_permission).toBe('tenant.acme.crm.chat.participants.create');
+    await post(channels, withBob, signedIn('*')).expect(201);
+  });
+
   test('names the people of direct channels', async () => {
     const [ada, bob] = [user(), user()];
     await post(channels, { kind: 'direct', user_ids: [bob.id] }, ada.headers).expect(201);
