@@ -52,36 +52,45 @@ interface Positioned {
   readonly position: number;
 }
 
+/** The bounds of a page in its link. */
+interface Bounds {
+  readonly before?: number | undefined;
+  readonly after?: number | undefined;
+}
+
 /**
  * The `meta` and `links` of a page: `next` are older messages, `prev` newer ones, which may not exist yet. `last` are
- * the oldest ones.
+ * the oldest ones. All pages between `before` and `after` stay above `after`. None of them has newer ones: `before` is also
+ * where the previous page ended.
  */
 export const messagePaging = (
   url: string,
   { before, after, per_page: perPage }: MessageQuery,
-  { rows, total, totalIsMinimum, more }: MessagePage<Positioned>,
+  { rows, total, totalIsMinimum, more, oldestEnd = before }: MessagePage<Positioned>,
 ): Pick<Out<typeof MessageList>, 'meta' | 'links'> => {
   const { pathname, searchParams } = new URL(url, 'http://localhost');
-  const link = (parameter?: 'before' | 'after', value = 0): string => {
+  const link = (bounds: Bounds): string => {
     const parameters = new URLSearchParams(searchParams);
-    parameters.delete('before');
-    parameters.delete('after');
-    if (parameter) parameters.set(parameter, `${value}`);
+    for (const name of ['before', 'after'] as const) {
+      const { [name]: value } = bounds;
+      if (value === undefined) parameters.delete(name);
+      else parameters.set(name, `${value}`);
+    }
     const query = parameters.toString();
     return query ? `${pathname}?${query}` : pathname;
   };
-  const isForward = after !== undefined && before === undefined;
+  const isBetween = before !== undefined && after !== undefined;
+  const isForward = after !== undefined && !isBetween;
   const [newest, oldest] = [rows[0]?.position, rows.at(-1)?.position];
-  const isStart = before === undefined && after === undefined;
   const hasOlder = oldest !== undefined && (isForward ? oldest > 1 : more);
-  const hasNewer = newest !== undefined && (isForward ? more : !isStart);
+  const hasNewer = newest !== undefined && (isForward ? more : before !== undefined && !isBetween);
   return {
     meta: { per_page: perPage, total, ...(totalIsMinimum && { total_is_minimum: true }) },
     links: {
-      first: link(),
-      last: link('after', 0),
-      prev: hasNewer ? link('after', newest) : null,
-      next: hasOlder ? link('before', oldest) : null,
+      first: link(isBetween ? { before, after } : {}),
+      last: link(isBetween ? { before: oldestEnd, after } : { after: 0 }),
+      prev: hasNewer ? link({ after: newest }) : null,
+      next: hasOlder ? link({ before: oldest, after: isBetween ? after : undefined }) : null,
     },
   };
 };

@@ -112,6 +112,8 @@ export interface MessagePage<Row> {
   readonly totalIsMinimum: boolean;
   /** Whether there are more on the far side: older ones, or newer ones if the page begins with `after`. */
   readonly more: boolean;
+  /** The position at which the oldest page above `after` ends, if a page between `before` and `after` has more. */
+  readonly oldestEnd: number | undefined;
 }
 
 /** How many messages are counted if not all of the channel are requested (decision C18). */
@@ -131,6 +133,7 @@ export const readMessages = async <Row extends { readonly position: number }>(
   request: MessageRequest,
 ): Promise<MessagePage<Row>> => {
   const { before, after, perPage, threadRootId, isReply, isPinned } = request;
+  const isBetween = before !== undefined && after !== undefined;
   const messages = Prisma.raw(`${db.readSchema}.messages`);
   const filters = [
     ...(threadRootId === undefined ? [] : [sql`thread_root_id = ${threadRootId}::uuid`]),
@@ -164,10 +167,18 @@ export const readMessages = async <Row extends { readonly position: number }>(
   const counted = totalOf(found);
   const hits = found.filter(({ position }) => position !== null);
   const rows = hits.slice(0, perPage);
+  const more = hits.length > perPage;
+  const aboveOldest =
+    isBetween && more
+      ? await db.read<{ position: number }>(sql`
+          SELECT position FROM ${messages} WHERE ${listed} AND position > ${after} AND position < ${before}
+          ORDER BY position OFFSET ${perPage} LIMIT 1`)
+      : [];
   return {
     rows: isForward ? rows.reverse() : rows,
     total: filters.length === 0 ? counted : Math.min(counted, COUNTED),
     totalIsMinimum: filters.length > 0 && counted > COUNTED,
-    more: hits.length > perPage,
+    more,
+    oldestEnd: aboveOldest[0]?.position,
   };
 };

@@ -87,6 +87,33 @@ describe('The messages of a channel', () => {
     });
   });
 
+  test('between two positions are paged by links that stay between them', async () => {
+    const general = await channel();
+    const sent = [];
+    for (let i = 0; i < 8; i += 1) sent.push(await posted(general));
+    await remove(`${general}/messages/${sent[2]?.id}`).expect(204);
+    const page = async (path: string) => {
+      const { body } = await get(path).expect(200);
+      return { links: body.links, positions: positions(body.data) };
+    };
+    const pages = [];
+    let next: string | null = `${general}/messages?after=1&before=8&per_page=2&is_reply=false`;
+    while (next !== null) {
+      const found = await page(next);
+      expect(found.links.prev).toBeNull();
+      expect(await page(found.links.first)).toEqual(found);
+      pages.push(found.positions);
+      expect((await page(found.links.last)).positions.at(-1)).toBe(2);
+      next = found.links.next;
+    }
+    expect(pages).toEqual([[7, 6], [5, 4], [2]]);
+    const { links } = await page(`${general}/messages?after=1&before=8&per_page=2`);
+    expect(await page(links.last)).toMatchObject({ positions: [4, 2], links: { next: null } });
+    const none = await page(`${general}/messages?after=2&before=4`);
+    expect(none).toMatchObject({ positions: [], links: { prev: null, next: null } });
+    expect(await page(none.links.last)).toEqual(none);
+  });
+
   test('are not read by offset: no page of a long channel scans the others', async () => {
     const general = await channel();
     const id = general.split('/').at(-1);
