@@ -33,7 +33,8 @@ export const messageRoutes = (service: MessageService): RouteTable => {
     getMessage: routes.get(),
     updateMessage: routes.update({
       summary: 'Edit a message',
-      description: 'Only its author can. Earlier texts are in the history.',
+      description:
+        'Only its author can. Earlier texts are in the history. With the text that it has, the message does not change.',
       problems: { 409: 'The message is recalled' },
     }),
     deleteMessage: routes.delete({

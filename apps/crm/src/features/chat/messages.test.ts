@@ -156,6 +156,26 @@ describe('A message', () => {
     });
   });
 
+  test('is not edited if it is saved with the text that it has', async () => {
+    const general = await channel();
+    const { id } = await posted(general, { body: 'Hello' });
+    const path = `${general}/messages/${id}`;
+    const { etag = '' } = (await get(path).expect(200)).headers;
+    const saved = await put(path, { body: 'Hello' }).expect(200);
+    expect([saved.headers.etag, saved.body.data.edited_at]).toEqual([etag, null]);
+    expect((await get(`${path}/history`)).body.meta.total).toBe(1);
+    await put(path, { body: 'Hello' }, user().headers).expect(403);
+    const edited = await put(path, { body: 'Hello!' }).set('If-Match', etag).expect(200);
+    await put(path, { body: 'Hello!' }).set('If-Match', etag).expect(412);
+    const again = await put(path, { body: 'Hello!' }).expect(200);
+    expect(again.body.data).toEqual(edited.body.data);
+    const { rows } = await crm().context.pool.query(
+      "SELECT type FROM tenant_crm.chat_events WHERE channel_id = $1 AND type LIKE 'message.%' ORDER BY number",
+      [general.split('/').at(-1)],
+    );
+    expect(rows.map(({ type }) => type)).toEqual(['message.created', 'message.updated']);
+  });
+
   test('is deleted by its author or an owner of the channel, and keeps its place', async () => {
     const owner = user();
     const general = await channel({}, owner.headers);
