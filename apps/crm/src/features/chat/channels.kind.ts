@@ -108,7 +108,7 @@ const participatedBy: Filter<string, 'id'> = {
 };
 
 /** Every permission of the chat is needed besides `chat.access`, which is checked first (decision C13). */
-const permissions = {
+export const channelPermissions = {
   list: ['chat.access', 'chat.channels.list'],
   view: ['chat.access', 'chat.channels.view'],
   create: ['chat.access', 'chat.channels.create'],
@@ -119,7 +119,7 @@ const permissions = {
 export const channel = declareKind({
   table: 'channels',
   name: 'channel',
-  permissions,
+  permissions: channelPermissions,
   create: ChannelInput,
   update: named('ChannelUpdate', shape({ name: optional(name), topic })),
   answer: Channel,

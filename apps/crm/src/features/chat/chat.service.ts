@@ -4,7 +4,8 @@ import { type Bots, bot, type ChannelBots, channelBot } from './bots.kind.ts';
 import { type ChannelService, createChannelService } from './channels.service.ts';
 import type { MessageFileDependencies } from './message-files.service.ts';
 import { createMessageService, type MessageService } from './messages.service.ts';
-import { type Participants, participant } from './participants.kind.ts';
+import type { Participants } from './participants.kind.ts';
+import { createParticipants } from './participants.service.ts';
 import { createReactions, type Reactions } from './reactions.service.ts';
 
 /** The services of the chat. */
@@ -22,11 +23,14 @@ interface Dependencies extends MessageFileDependencies {
   readonly database: Database;
 }
 
-export const createChat = ({ database, files, jobs }: Dependencies): Chat => ({
-  channels: createChannelService({ database, jobs }),
-  participants: createRecords(participant, database),
-  messages: createMessageService({ database, files, jobs }),
-  reactions: createReactions(database),
-  bots: createRecords(bot, database),
-  channelBots: createRecords(channelBot, database),
-});
+export const createChat = ({ database, files, jobs }: Dependencies): Chat => {
+  const channels = createChannelService({ database, jobs });
+  return {
+    channels,
+    participants: createParticipants(database, channels.channels),
+    messages: createMessageService({ database, files, jobs }),
+    reactions: createReactions(database),
+    bots: createRecords(bot, database),
+    channelBots: createRecords(channelBot, database),
+  };
+};

@@ -1,11 +1,18 @@
 import type { RouteTable } from '@tessera/http-kit';
 import { recordRoutes } from '../../records/routes.ts';
+import { channelPermissions } from './channels.kind.ts';
 import { type Participants, participant } from './participants.kind.ts';
 
 const problems = { 409: 'The participant is the last owner, or the channel is direct' };
 
 export const participantRoutes = (participants: Participants): RouteTable => {
   const routes = recordRoutes(participant, participants);
+  const removal = routes.delete({
+    summary: 'Remove a participant from a channel',
+    description:
+      'Everybody may leave a channel. Removing somebody else requires `chat.participants.delete`, and only owners do in a private channel.',
+    problems,
+  });
   return {
     listChannelParticipants: routes.list(),
     createChannelParticipant: routes.create({
@@ -19,11 +26,8 @@ export const participantRoutes = (participants: Participants): RouteTable => {
       description: 'In a private channel, only owners can.',
       problems,
     }),
-    deleteChannelParticipant: routes.delete({
-      summary: 'Remove a participant from a channel',
-      description: 'In a private channel, only owners remove others; everybody may leave.',
-      problems,
-    }),
+    // Whoever may read a channel may leave it; the service requires more for the others.
+    deleteChannelParticipant: { ...removal, permission: channelPermissions.view },
     listChannelParticipantHistory: routes.history(),
   };
 };

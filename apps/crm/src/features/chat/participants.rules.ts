@@ -52,7 +52,7 @@ export const checkRoleChange = async (
   return {};
 };
 
-/** Everybody may leave; only owners remove others from a private channel, and other owners from any channel. */
+/** Everybody may leave. Among those who may remove others, only owners remove others from a private channel, and other owners from any channel. */
 export const checkRemoval = async ({ caller, db, row }: RowContext): Promise<void> => {
   const channel = await lockChannel(db, row.channel_id);
   refuseDirect(channel);

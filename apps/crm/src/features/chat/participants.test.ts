@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { builtInRoles } from '@tessera/contracts';
 import { chatTenant } from '../../testing/chat.ts';
 
 const { caller, get, post, put, remove, user, channel } = chatTenant();
@@ -68,6 +70,28 @@ describe('In a public channel with an owner', () => {
     await post(`${general}/participants`, asOwner, ada.headers).expect(201);
     await remove(`${general}/participants/${ada.id}`, bob.headers).expect(204);
   });
+});
+
+test('Viewers leave a channel that they were added to, and remove nobody else', async () => {
+  const [ada, bob] = [user(), user()];
+  const viewer = randomUUID();
+  const headers = caller({ id: viewer, policies: builtInRoles.viewer.policies });
+  for (const kind of ['public', 'private']) {
+    const users = { kind, user_ids: [bob.id, viewer] };
+    const people = `${await channel(users, ada.headers)}/participants`;
+    for (const id of [bob.id, ada.id, randomUUID()]) {
+      const { body } = await remove(`${people}/${id}`, headers).expect(403);
+      expect(body.required_permission).toBe('tenant.acme.crm.chat.participants.delete');
+    }
+    await remove(`${people}/${viewer.toUpperCase()}`, headers).expect(204);
+    expect((await get(people, ada.headers)).body.meta.total).toBe(2);
+  }
+  const hidden = await channel({ kind: 'private' }, ada.headers);
+  await remove(`${hidden}/participants/${ada.id}`, headers).expect(404);
+  const blind = caller({ lacking: ['chat.channels.view'] });
+  const general = await channel({}, ada.headers);
+  const refused = await remove(`${general}/participants/${ada.id}`, blind).expect(403);
+  expect(refused.body.required_permission).toBe('tenant.acme.crm.chat.channels.view');
 });
 
 test('A channel is listed by who participates in it', async () => {

@@ -1,0 +1,29 @@
+import type { Database } from '../../database.ts';
+import { createRecords } from '../../records/records.ts';
+import { requirePermission } from '../../records/require-permission.ts';
+import type { Channels } from './channels.kind.ts';
+import { type Participants, participant } from './participants.kind.ts';
+
+/** Participants. Everybody may leave; removing somebody else requires `chat.participants.delete`. */
+export const createParticipants = (
+  database: Database,
+  channels: Pick<Channels, 'requireVisible'>,
+): Participants => {
+  const participants = createRecords(participant, database);
+  const within: Participants['within'] = (...keys) => {
+    const inChannel = participants.within(...keys);
+    return {
+      ...inChannel,
+      async delete(caller, userId, versions) {
+        if (userId !== caller.userUuid) {
+          await channels.requireVisible(caller, keys);
+          // Before it shows whether the user participates.
+          const resource = { type: 'participant', id: userId };
+          requirePermission(caller, 'chat.participants.delete', resource);
+        }
+        await inChannel.delete(caller, userId, versions);
+      },
+    };
+  };
+  return { ...participants, within };
+};
