@@ -79,7 +79,10 @@ export const botRoutes = (bots: Bots, channelBots: ChannelBots): RouteTable => {
       },
     }),
 
-    listChannelBots: inChannel.list({ summary: 'List the bots of a channel' }),
+    listChannelBots: inChannel.list({
+      summary: 'List the bots of a channel',
+      description: 'Without deleted bots, which are there again when they are restored.',
+    }),
     createChannelBot: inChannel.create({
       summary: 'Add a bot to a channel',
       description: 'In a private channel, only owners can.',

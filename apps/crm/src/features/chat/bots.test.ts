@@ -97,6 +97,29 @@ test('Bots are added to channels and removed from them, in a private one by its 
   expect(rows[0].payload).toEqual({ bot_id: id });
 });
 
+test('A deleted bot is no bot of its channels until it is restored, and can be removed from them', async () => {
+  const [deleted, other] = [await created(), await created()];
+  const inChannel = `${await channel()}/bots`;
+  for (const { id } of [deleted, other]) await post(inChannel, { bot_id: id }).expect(201);
+  const ids = async () =>
+    (await get(inChannel).expect(200)).body.data
+      .map(({ bot_id }: { bot_id: string }) => bot_id)
+      .sort();
+  await remove(deleted.path).expect(204);
+  expect(await ids()).toEqual([other.id]);
+  expect((await get(inChannel)).body.meta.total).toBe(1);
+  await get(`${inChannel}/${deleted.id}`).expect(404);
+  await get(`${inChannel}/${deleted.id}/history`).expect(200);
+  await post(`${deleted.path}/restore`).expect(200);
+  expect(await ids()).toEqual([deleted.id, other.id].sort());
+  await remove(deleted.path).expect(204);
+  await remove(`${inChannel}/${deleted.id}`).expect(204);
+  const { body } = await get(`${inChannel}/${deleted.id}/history`).expect(200);
+  expect(body.data).toMatchObject([{ action: 'delete' }, { action: 'create' }]);
+  await post(`${deleted.path}/restore`).expect(200);
+  expect(await ids()).toEqual([other.id]);
+});
+
 test('Bots are renamed and listed by name', async () => {
   const { path } = await created('Zoe');
   await created('Abe');

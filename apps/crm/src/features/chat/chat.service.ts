@@ -1,6 +1,7 @@
 import type { Database } from '../../database.ts';
 import { createRecords } from '../../records/records.ts';
-import { type Bots, bot, type ChannelBots, channelBot } from './bots.kind.ts';
+import { type Bots, bot, type ChannelBots } from './bots.kind.ts';
+import { createChannelBots } from './channel-bots.service.ts';
 import { type ChannelService, createChannelService } from './channels.service.ts';
 import type { MessageFileDependencies } from './message-files.service.ts';
 import { createMessageService, type MessageService } from './messages.service.ts';
@@ -31,6 +32,6 @@ export const createChat = ({ database, files, jobs }: Dependencies): Chat => {
     messages: createMessageService({ database, files, jobs }),
     reactions: createReactions(database),
     bots: createRecords(bot, database),
-    channelBots: createRecords(channelBot, database),
+    channelBots: createChannelBots(database),
   };
 };
