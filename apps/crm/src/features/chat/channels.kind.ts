@@ -29,7 +29,7 @@ const { sql } = Prisma;
 const kindOfChannel = described(
   oneOf(...channelKinds),
   'Everybody in the tenant sees `public` channels; only participants see `private` and `direct` ones, which are a 404 to ' +
-    'others. A direct channel has no name, and the same people have only one.',
+    'others. A direct channel has neither a name nor a topic, and the same people have only one.',
 );
 const name = text(80);
 const topic = clearable(text(500));

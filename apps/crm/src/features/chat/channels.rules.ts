@@ -1,3 +1,4 @@
+import type { FieldErrors } from '@tessera/fields';
 import { HttpError, invalidField, validationFailed } from '@tessera/http-kit';
 import { requireUser } from '@tessera/resource-server';
 import type { TenantDb } from '../../database.ts';
@@ -24,6 +25,7 @@ interface RowContext extends Context {
 export interface NewChannel {
   readonly kind: ChannelKind;
   readonly name?: string;
+  readonly topic?: string | null;
   readonly user_ids?: readonly string[];
 }
 
@@ -56,6 +58,20 @@ export const existingDirectChannel = async (
   return findDirectChannel(db, directKey);
 };
 
+/**
+ * What is wrong with the input of a direct channel. Nobody could change its name or topic later, and where the channel
+ * exists already, they would be lost.
+ */
+const directErrors = ({ name, topic }: NewChannel, people: readonly string[]): FieldErrors => {
+  const isAllowed = people.length >= 2 && people.length <= MAX_DIRECT;
+  const others = `user_ids must name 1 to ${MAX_DIRECT - 1} other users in a direct channel`;
+  return {
+    ...(name !== undefined && { name: ['name is not allowed in a direct channel'] }),
+    ...(typeof topic === 'string' && { topic: ['topic is not allowed in a direct channel'] }),
+    ...(!isAllowed && { user_ids: [others] }),
+  };
+};
+
 /** What a new channel consists of: a direct one of its people, and any other of its name. */
 export const checkNewChannel = (
   input: NewChannel,
@@ -67,13 +83,8 @@ export const checkNewChannel = (
     return { direct_key: null };
   }
   const people = peopleOf(caller, input);
-  if (input.name !== undefined) {
-    throw invalidField('name', 'name is not allowed in a direct channel');
-  }
-  if (people.length < 2 || people.length > MAX_DIRECT) {
-    const message = `user_ids must name 1 to ${MAX_DIRECT - 1} other users in a direct channel`;
-    throw validationFailed({ user_ids: [message] });
-  }
+  const errors = directErrors(input, people);
+  if (Object.keys(errors).length > 0) throw validationFailed(errors);
   return { direct_key: directKeyOf(people) };
 };
 

@@ -290,7 +290,7 @@ describe('A direct channel', () => {
     expect(new Set(opened.map(({ body }) => body.data.id)).size).toBe(1);
   });
 
-  test('has neither a name nor other people later, and is not deleted', async () => {
+  test('has neither a name, a topic nor other people later, and is not deleted', async () => {
     const [ada, bob] = [user(), user()];
     const open = { kind: 'direct', user_ids: [bob.id] };
     const { body } = await post(channels, open, ada.headers).expect(201);
@@ -301,10 +301,18 @@ describe('A direct channel', () => {
     await remove(`${direct}/participants/${bob.id}`, bob.headers).expect(409);
     for (const refused of [
       { ...open, name: 'Us' },
+      { ...open, topic: 'Us' },
       { kind: 'direct' },
       { kind: 'direct', user_ids: Array.from({ length: 10 }, () => randomUUID()) },
     ]) {
       await post(channels, refused, ada.headers).expect(422);
     }
+    const { body: answer } = await post(
+      channels,
+      { kind: 'direct', name: 'Us', topic: 'Us' },
+      ada.headers,
+    ).expect(422);
+    expect(Object.keys(answer.errors).sort()).toEqual(['name', 'topic', 'user_ids']);
+    await post(channels, { ...open, topic: null }, ada.headers).expect(200);
   });
 });
