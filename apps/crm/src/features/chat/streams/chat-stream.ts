@@ -16,8 +16,8 @@ export interface ChatStreamOptions {
   readonly viewer: ChatViewer;
   /** The channel of the stream; without one, all channels that the caller participates in. */
   readonly channelId?: string | undefined;
-  /** Whether the caller may know who is online, which can change. */
-  readonly showsPresence: () => boolean;
+  /** Whether the caller may know who participates and who is online, which can change. */
+  readonly showsParticipants: () => boolean;
 }
 
 const PAGE = 100;
@@ -56,11 +56,11 @@ export class ChatStream implements Follower<ChatFeedEvent, ChatStreamEvent> {
   readonly #db: TenantDb;
   readonly #viewer: ChatViewer;
   readonly #channelId: string | undefined;
-  readonly showsPresence: () => boolean;
+  readonly showsParticipants: () => boolean;
   #channelIds: Set<string> = new Set();
 
-  constructor({ db, viewer, channelId, showsPresence }: ChatStreamOptions) {
-    this.showsPresence = showsPresence;
+  constructor({ db, viewer, channelId, showsParticipants }: ChatStreamOptions) {
+    this.showsParticipants = showsParticipants;
     this.topic = viewer.tenantId;
     this.#db = db;
     this.#viewer = viewer;
@@ -104,20 +104,30 @@ export class ChatStream implements Follower<ChatFeedEvent, ChatStreamEvent> {
       only: { channelIds, userId },
     });
     const page = events.slice(0, fitting(events.map((event) => event.sent)));
-    const sent = page.map((event) => event.sent);
+    const sent = page.filter((event) => this.#shows(event)).map((event) => event.sent);
     if (page.length === events.length) return complete(sent);
     return { events: sent, position: page.at(-1)?.position ?? newest, hasMore: true };
   }
 
+  /** Whether an event is about the participation of the caller. */
+  #isOwn({ participantId }: ChatFeedEvent): boolean {
+    return participantId !== undefined && participantId === this.userId;
+  }
+
+  /** Who participates is for callers who may list participants; callers always learn of their own participation. */
+  #shows(event: ChatFeedEvent): boolean {
+    return event.participantId === undefined || this.#isOwn(event) || this.showsParticipants();
+  }
+
   deliver(event: ChatFeedEvent): void {
-    const { channelId, type, participantId, participantIds } = event;
-    const isOwn = participantId !== undefined && participantId === this.userId;
+    const { channelId, type, participantIds } = event;
+    const isOwn = this.#isOwn(event);
     if (this.#channelId === undefined) {
       const appears = this.userId !== null && participantIds.includes(this.userId);
       if (appears || (isOwn && type === 'participant.added')) this.#channelIds.add(channelId);
     }
     if (!this.covers(channelId)) return;
-    this.queue.push(event.sent);
+    if (this.#shows(event)) this.queue.push(event.sent);
     const hasLeft = isOwn && type === 'participant.removed';
     if (!hasLeft && type !== 'channel.deleted') return;
     this.#channelIds.delete(channelId);

@@ -22,8 +22,8 @@ export interface OpenStreamRequest {
   readonly channelId?: string | undefined;
   /** The position after which the stream continues; undefined begins now. */
   readonly after: number | undefined;
-  /** Whether the caller may know who is online, which can change. */
-  readonly showsPresence: () => boolean;
+  /** Whether the caller may know who participates and who is online, which can change. */
+  readonly showsParticipants: () => boolean;
 }
 
 /** How many events are read at once. */
@@ -77,11 +77,11 @@ export class ChatStreams {
   /** Opens a stream, which ends with its signal. */
   open(
     viewer: ChatViewer,
-    { channelId, after, showsPresence }: OpenStreamRequest,
+    { channelId, after, showsParticipants }: OpenStreamRequest,
   ): EventSource<ChatStreamEvent> {
     const { tenantId, userUuid } = viewer;
     const db = this.#options.database.forTenant(tenantId);
-    const stream = new ChatStream({ db, viewer, channelId, showsPresence });
+    const stream = new ChatStream({ db, viewer, channelId, showsParticipants });
     const hub = this.#hub;
     const register = (): (() => void) => this.#register(tenantId, userUuid, stream);
     return async function* (signal) {
@@ -150,7 +150,7 @@ export class ChatStreams {
         tenantId,
         event,
         (stream) =>
-          stream.showsPresence() &&
+          stream.showsParticipants() &&
           stream.userId !== userId &&
           channelIds.some((id) => stream.covers(id)),
       );

@@ -42,7 +42,8 @@ const streaming = {
 
 const resuming =
   'The stream continues after the event in `Last-Event-ID`, and otherwise begins now with `ready`. Events are kept ' +
-  'for 24 hours: an older or unknown id gets `reset`, after which the client reads everything again.';
+  'for 24 hours: an older or unknown id gets `reset`, after which the client reads everything again. Who participates, other ' +
+  'than the caller, and who is online is sent only to callers with `chat.participants.list`.';
 
 export interface StreamRoutesOptions {
   readonly database: Database;
@@ -59,7 +60,7 @@ export const streamRoutes = ({ database, streams }: StreamRoutesOptions): RouteT
     const source = streams.open(caller, {
       channelId,
       after: positionOf(lastEventId(req)),
-      showsPresence: () => current.can('chat.participants.list'),
+      showsParticipants: () => current.can('chat.participants.list'),
     });
     const rechecked = (again: Caller): void => {
       current = again;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { until } from '@tessera/local-stack';
 import { chatTenant } from '../../../testing/chat.ts';
 import { startCrm, type TestCrm } from '../../../testing/crm.ts';
@@ -271,6 +272,32 @@ test('Who is online is not sent to those who may not list participants', async (
   await stream.next('message.created');
   expect(stream.names()).not.toContain('presence');
   for (const one of [stream, own, there]) one.close();
+});
+
+test('Who joins and leaves a channel is not sent to those who may not list participants, except of themselves', async () => {
+  const [ada, bob, id] = [user(), user(), randomUUID()];
+  const path = await channel({ user_ids: [bob.id] }, ada.headers);
+  const limited = caller({ id, lacking: ['chat.participants.list'] });
+  const live = await streamOf(`${path}/stream`, limited);
+  const witness = await streamOf(`${path}/stream`, ada.headers);
+  await post(`${path}/participants`, { user_id: user().id }, ada.headers).expect(201);
+  await put(`${path}/participants/${bob.id}`, { role: 'owner' }, ada.headers).expect(200);
+  await remove(`${path}/participants/${bob.id}`, ada.headers).expect(204);
+  await say(path, 'I join', limited);
+  await live.next('message.created');
+  const own = ['participant.added', 'message.created'];
+  expect(live.names()).toEqual(['ready', ...own]);
+  expect(live.events[1]?.data).toMatchObject({ user_id: id });
+  await witness.next('message.created');
+  const others = ['participant.added', 'participant.updated', 'participant.removed'];
+  expect(witness.names()).toEqual(['ready', ...others, ...own]);
+  const again = await streamOf(`${path}/stream`, limited, live.events[0]?.id);
+  await again.next('message.created');
+  expect(again.events).toEqual(live.events.slice(1));
+  const all = await streamOf(`${path}/stream`, ada.headers, live.events[0]?.id);
+  await all.next('message.created');
+  expect(all.events).toEqual(witness.events.slice(1));
+  for (const stream of [live, witness, again, all]) stream.close();
 });
 
 test('A stream that continues with much text gets all of it, in parts', async () => {
