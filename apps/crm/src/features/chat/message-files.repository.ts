@@ -3,6 +3,7 @@ import type { TenantDb } from '../../database.ts';
 import type { ScanStatus } from '../../files/scan-status.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { PresentedFile } from './message-file.ts';
+import { REVISED } from './messages.repository.ts';
 
 const { sql, raw } = Prisma;
 
@@ -125,14 +126,14 @@ export const messagesWithContent = async (db: TenantDb, contentId: string): Prom
   return rows.map(({ id }) => id);
 };
 
-/** Increments the version of a message that still has this file; undefined if there is none. */
+/** Increments the revision of a message that still has this file; undefined if there is none. */
 export const touchFile = async (
   db: TenantDb,
   messageId: string,
   contentId: string,
 ): Promise<TouchedMessage | undefined> => {
   const [touched] = await db.query<TouchedMessage>(sql`
-    UPDATE tenant_crm.messages SET version = version + 1
+    UPDATE tenant_crm.messages SET ${REVISED}
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${messageId}::uuid
       AND file_content_id = ${contentId}::uuid AND deleted_at IS NULL
     RETURNING channel_id, position, thread_root_id`);

@@ -1,6 +1,7 @@
 import type { Field, Shape } from '@tessera/fields';
 import { kindsFor } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
+import { hidden } from '../../records/row.ts';
 import { channel } from './channels.kind.ts';
 import type { ChatCaller } from './chat-caller.ts';
 import { fileColumns, presentFile } from './message-file.ts';
@@ -32,12 +33,13 @@ export const message = declareChatKind({
   answer: Message,
   // The service of the messages reads them.
   computed: { reactions: () => [], file: presentFile },
-  hidden: fileColumns,
+  hidden: { ...fileColumns, revision: hidden<number>() },
   inputOnly: ['file'],
   parent: { kind: channel, column: 'channel_id' },
   sort: { position: 'position' },
   defaultSort: '-position',
   filters: {},
+  revision: ({ revision }) => revision,
   rules: {
     create: (input, context) => prepareMessage(input, context),
     update: (change, context) => editMessage(change, context),

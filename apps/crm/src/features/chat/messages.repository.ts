@@ -24,6 +24,12 @@ export interface MessageState {
   readonly deleted_at: Date | null;
 }
 
+/**
+ * What others add to a message gives it another entity tag, but no new version: it is no conflict for the author, who changes
+ * the message as of the version that they have read.
+ */
+export const REVISED = sql`revision = revision + 1`;
+
 /** Counts a new reply in its thread; false unless the message begins a thread in this channel. */
 export const addReply = async (
   db: TenantDb,
@@ -32,7 +38,7 @@ export const addReply = async (
 ): Promise<boolean> => {
   const roots = await db.query(sql`
     UPDATE tenant_crm.messages
-    SET reply_count = reply_count + 1, last_reply_at = greatest(last_reply_at, statement_timestamp()), version = version + 1
+    SET reply_count = reply_count + 1, last_reply_at = greatest(last_reply_at, statement_timestamp()), ${REVISED}
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${rootId}::uuid
       AND channel_id = ${channelId}::uuid AND thread_root_id IS NULL AND deleted_at IS NULL
     RETURNING id`);
@@ -52,7 +58,7 @@ export const recountReply = async (
     SELECT FROM tenant_crm.messages
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${rootId}::uuid FOR NO KEY UPDATE`);
   await db.query(sql`
-    UPDATE tenant_crm.messages SET reply_count = reply_count + ${change}::int, version = version + 1,
+    UPDATE tenant_crm.messages SET reply_count = reply_count + ${change}::int, ${REVISED},
       last_reply_at = (
         SELECT created_at FROM tenant_crm.messages
         WHERE tenant_id = ${db.tenantId}::uuid AND thread_root_id = ${rootId}::uuid

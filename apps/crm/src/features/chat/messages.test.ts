@@ -176,6 +176,27 @@ describe('A message', () => {
     expect(rows.map(({ type }) => type)).toEqual(['message.created', 'message.updated']);
   });
 
+  test('is no conflict for its author when others reply and react to it', async () => {
+    const general = await channel();
+    const ada = user();
+    const { id } = await posted(general, {}, ada.headers);
+    const path = `${general}/messages/${id}`;
+    const tag = async (): Promise<string> => (await get(path).expect(200)).headers.etag ?? '';
+    const tags = [await tag()];
+    await post(`${path}/reactions`, { emoji: '👍' }).expect(201);
+    tags.push(await tag());
+    const reply = await posted(general, { thread_root_id: id });
+    tags.push(await tag());
+    await remove(`${general}/messages/${reply.id}`).expect(204);
+    tags.push(await tag());
+    expect(new Set(tags).size).toBe(4);
+    const [first = '', , , last = ''] = tags;
+    const edit = (body: string, read: string) =>
+      put(path, { body }, ada.headers).set('If-Match', read);
+    await edit('Edited', first).expect(200);
+    await edit('Edited again', last).expect(412);
+  });
+
   test('is deleted by its author or an owner of the channel, and keeps its place', async () => {
     const owner = user();
     const general = await channel({}, owner.headers);

@@ -1,5 +1,6 @@
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { REVISED } from './messages.repository.ts';
 
 const { sql } = Prisma;
 
@@ -75,10 +76,10 @@ export const reactionsTo = async (
   return byMessage;
 };
 
-/** A new version of a message whose reactions have changed; it is what the entity tag is made of. */
+/** A new revision of a message whose reactions have changed, for its entity tag. */
 export const touchMessage = async (db: TenantDb, messageId: string): Promise<void> => {
   await db.query(sql`
-    UPDATE tenant_crm.messages SET version = version + 1
+    UPDATE tenant_crm.messages SET ${REVISED}
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${messageId}::uuid`);
 };
 

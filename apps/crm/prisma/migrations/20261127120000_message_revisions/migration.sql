@@ -1,0 +1,8 @@
+-- What others add to a message, which changes its entity tag but is no conflict for its author. The previous release ignores
+-- it, and makes a new version instead.
+
+-- AlterTable
+ALTER TABLE "tenant_crm"."messages" ADD COLUMN "revision" BIGINT NOT NULL DEFAULT 0;
+
+-- The view has all columns of its table.
+SELECT tenant_crm.protect('tenant_crm.messages');
