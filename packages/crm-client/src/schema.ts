@@ -721,7 +721,7 @@ export interface paths {
         put?: never;
         /**
          * Create a channel
-         * @description The caller becomes its owner. Where a direct channel of the same people exists, it is returned with status 200, without its last message.
+         * @description The caller becomes its owner. Users other than the caller in a public or private channel require `chat.participants.create`. Where a direct channel of the same people exists, it is returned with status 200, without its last message.
          */
         post: operations["createChannel"];
         delete?: never;
@@ -850,7 +850,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a participant from a channel
-         * @description In a private channel, only owners remove others; everybody may leave.
+         * @description Everybody may leave a channel. Removing somebody else requires `chat.participants.delete`, and only owners do in a private channel.
          */
         delete: operations["deleteChannelParticipant"];
         options?: never;
@@ -887,7 +887,7 @@ export interface paths {
         };
         /**
          * List the messages of a channel
-         * @description Newest first, replies included. Pages are found by position: follow the links instead of counting pages.
+         * @description Newest first, replies included. Pages are found by position: follow the links instead of counting pages. With `before` and `after`, they stay between both.
          */
         get: operations["listMessages"];
         put?: never;
@@ -913,7 +913,7 @@ export interface paths {
         get: operations["getMessage"];
         /**
          * Edit a message
-         * @description Only its author can. Earlier texts are in the history.
+         * @description Only its author can. Earlier texts are in the history. With the text that it has, the message does not change.
          */
         put: operations["updateMessage"];
         post?: never;
@@ -1212,7 +1212,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the bots of a channel */
+        /**
+         * List the bots of a channel
+         * @description Without deleted bots, which are there again when they are restored.
+         */
         get: operations["listChannelBots"];
         put?: never;
         /**
@@ -1276,7 +1279,7 @@ export interface paths {
         };
         /**
          * Stream the events of a channel
-         * @description Ends when the caller is removed from the channel. The stream continues after the event in `Last-Event-ID`, and otherwise begins now with `ready`. Events are kept for 24 hours: an older or unknown id gets `reset`, after which the client reads everything again.
+         * @description Ends when the caller is removed from the channel. The stream continues after the event in `Last-Event-ID`, and otherwise begins now with `ready`. Events are kept for 24 hours: an older or unknown id gets `reset`, after which the client reads everything again. Who participates, other than the caller, and who is online is sent only to callers with `chat.participants.list`.
          */
         get: operations["streamChannel"];
         put?: never;
@@ -1296,7 +1299,7 @@ export interface paths {
         };
         /**
          * Stream the events of all of the caller's channels
-         * @description Includes the channels that the caller joins later. The stream continues after the event in `Last-Event-ID`, and otherwise begins now with `ready`. Events are kept for 24 hours: an older or unknown id gets `reset`, after which the client reads everything again.
+         * @description Includes the channels that the caller joins later. The stream continues after the event in `Last-Event-ID`, and otherwise begins now with `ready`. Events are kept for 24 hours: an older or unknown id gets `reset`, after which the client reads everything again. Who participates, other than the caller, and who is online is sent only to callers with `chat.participants.list`.
          */
         get: operations["streamChat"];
         put?: never;
@@ -2832,6 +2835,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/document-folders/trash/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a document folder for good
+         * @description Only a folder that the trash lists. It is deleted at once with everything in it, also what was deleted before it, cannot be restored, and its files no longer count towards the quota. Those of a very large folder follow shortly. Needs write access to the folder and to all folders in it.
+         */
+        delete: operations["deleteTrashedDocumentFolder"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/document-folders/export": {
         parameters: {
             query?: never;
@@ -2866,7 +2889,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a document folder
-         * @description It can be restored for 30 days, with what was deleted with it.
+         * @description It can be restored for 30 days, with what was deleted with it, unless it is deleted for good in the trash before.
          */
         delete: operations["deleteDocumentFolder"];
         options?: never;
@@ -5617,7 +5640,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /**
-             * @description Everybody in the tenant sees `public` channels; only participants see `private` and `direct` ones, which are a 404 to others. A direct channel has no name, and the same people have only one.
+             * @description Everybody in the tenant sees `public` channels; only participants see `private` and `direct` ones, which are a 404 to others. A direct channel has neither a name nor a topic, and the same people have only one.
              * @enum {unknown}
              */
             kind: "public" | "private" | "direct";
@@ -5658,7 +5681,7 @@ export interface components {
         };
         ChannelInput: {
             /**
-             * @description Everybody in the tenant sees `public` channels; only participants see `private` and `direct` ones, which are a 404 to others. A direct channel has no name, and the same people have only one.
+             * @description Everybody in the tenant sees `public` channels; only participants see `private` and `direct` ones, which are a 404 to others. A direct channel has neither a name nor a topic, and the same people have only one.
              * @default public
              * @enum {unknown}
              */
@@ -5666,7 +5689,7 @@ export interface components {
             /** @description Required, except in a direct channel */
             name?: string;
             topic?: string | null;
-            /** @description Users who participate besides the caller */
+            /** @description Users who participate besides the caller. Except in a direct channel, others than the caller require `chat.participants.create`. */
             user_ids?: string[];
         };
         ChannelParticipant: {
@@ -7168,7 +7191,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /**
-             * @description Everybody in the tenant sees `public` channels; only participants see `private` and `direct` ones, which are a 404 to others. A direct channel has no name, and the same people have only one.
+             * @description Everybody in the tenant sees `public` channels; only participants see `private` and `direct` ones, which are a 404 to others. A direct channel has neither a name nor a topic, and the same people have only one.
              * @enum {unknown}
              */
             kind: "public" | "private" | "direct";
@@ -10191,8 +10214,23 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        /** @description The caller lacks a permission, or write access to a folder */
         Forbidden41: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        Forbidden42: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10214,21 +10252,6 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The caller lacks a permission, or write access to a folder */
-        Forbidden42: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                 [name: string]: unknown;
             };
             content: {
@@ -23002,6 +23025,59 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable2"];
         };
     };
+    deleteTrashedDocumentFolder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden41"];
+            /** @description The trash of the caller has no such folder */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
     exportDocumentFolders: {
         parameters: {
             query?: {
@@ -23120,7 +23196,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden41"];
+            403: components["responses"]["Forbidden42"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -23241,7 +23317,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden42"];
+            403: components["responses"]["Forbidden41"];
             404: components["responses"]["NotFound"];
             /** @description The folder is not empty */
             409: {
@@ -23303,7 +23379,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden42"];
+            403: components["responses"]["Forbidden41"];
             404: components["responses"]["NotFound"];
             /** @description The folder above is deleted, or another folder in it has the name */
             409: {
@@ -23369,7 +23445,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden41"];
+            403: components["responses"]["Forbidden42"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
