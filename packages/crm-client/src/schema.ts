@@ -850,7 +850,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a participant from a channel
-         * @description Everybody may leave a channel. Removing somebody else requires `chat.participants.delete`, and only owners do in a private channel.
+         * @description Everybody may leave a channel. Removing somebody else requires `chat.participants.delete`; in a private channel, only owners can. The scopes of the token must include `chat.participants.delete` for both.
          */
         delete: operations["deleteChannelParticipant"];
         options?: never;
@@ -887,7 +887,7 @@ export interface paths {
         };
         /**
          * List the messages of a channel
-         * @description Newest first, replies included. Pages are found by position: follow the links instead of counting pages. With `before` and `after`, they stay between both.
+         * @description Newest first, replies included. Pages are found by position: follow the links instead of counting pages. With `before` and `after`, they stay between both: `prev` is then null and `first` the page itself, so keep the address of the first page.
          */
         get: operations["listMessages"];
         put?: never;
@@ -1279,7 +1279,7 @@ export interface paths {
         };
         /**
          * Stream the events of a channel
-         * @description Ends when the caller is removed from the channel. The stream continues after the event in `Last-Event-ID`, and otherwise begins now with `ready`. Events are kept for 24 hours: an older or unknown id gets `reset`, after which the client reads everything again. Who participates, other than the caller, and who is online is sent only to callers with `chat.participants.list`.
+         * @description Ends when the caller is removed from the channel. The stream continues after the event in `Last-Event-ID`, and otherwise begins now with `ready`. Events are kept for 24 hours: an older or unknown id gets `reset`, after which the client reads everything again. Events about other participants, and who is online, are sent only to callers with `chat.participants.list`.
          */
         get: operations["streamChannel"];
         put?: never;
@@ -1299,7 +1299,7 @@ export interface paths {
         };
         /**
          * Stream the events of all of the caller's channels
-         * @description Includes the channels that the caller joins later. The stream continues after the event in `Last-Event-ID`, and otherwise begins now with `ready`. Events are kept for 24 hours: an older or unknown id gets `reset`, after which the client reads everything again. Who participates, other than the caller, and who is online is sent only to callers with `chat.participants.list`.
+         * @description Includes the channels that the caller joins later. The stream continues after the event in `Last-Event-ID`, and otherwise begins now with `ready`. Events are kept for 24 hours: an older or unknown id gets `reset`, after which the client reads everything again. Events about other participants, and who is online, are sent only to callers with `chat.participants.list`.
          */
         get: operations["streamChat"];
         put?: never;
@@ -2847,7 +2847,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a document folder for good
-         * @description Only a folder that the trash lists. It is deleted at once with everything in it, also what was deleted before it, cannot be restored, and its files no longer count towards the quota. Those of a very large folder follow shortly. Needs write access to the folder and to all folders in it.
+         * @description Only a folder that the trash lists. It is deleted at once with everything in it, including what was deleted before it, and cannot be restored. Its files stop counting towards the quota; for a very large folder, this takes a little longer. Requires write access to the folder and to all folders in it.
          */
         delete: operations["deleteTrashedDocumentFolder"];
         options?: never;

@@ -72,6 +72,23 @@ test('The plain text has no markup, and its words are counted', () => {
 });
 
 test.each(['script', 'style', 'title', 'iframe', 'noembed', 'noframes'])(
+  'A tag <%s> that nothing closes is text, and what follows is kept',
+  (name) => {
+    const rest = '\n\n## More\n\nImportant text';
+    for (const tag of [`<${name}>`, `<${name.toUpperCase()} src="https://v.example"/>`]) {
+      for (const source of [`Use ${tag} here.${rest}`, `x\n\n${tag}${rest}`]) {
+        const { body_html, body_text } = renderMarkdown(source);
+        expect(body_html).toContain('Important text');
+        expect(body_html).not.toMatch(new RegExp(`<${name}`, 'i'));
+        expect(body_text).toContain(tag);
+      }
+    }
+    const closed = renderMarkdown(`a <${name}>b</${name}> c <${name}> d${rest}`);
+    expect(closed.body_text).toMatch(/^a {1,2}c <[a-z]+> d\n/);
+  },
+);
+
+test.each(['script', 'style', 'title', 'iframe', 'noembed', 'noframes'])(
   'What a page does not show in <%s> is in neither the HTML nor the text',
   (name) => {
     expect(renderMarkdown(`one\n\n<${name}>\n.hidden { }\n</${name}>\n\ntwo`)).toMatchObject({

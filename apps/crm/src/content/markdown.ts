@@ -27,11 +27,29 @@ const markdown = markdownIt({ html: true, linkify: true, maxNesting: MAX_NESTING
 /** Elements whose content no browser shows as text of the page. Of other unknown elements, the content is kept. */
 const NEVER_SHOWN = ['style', 'title', 'iframe', 'noembed', 'noframes'];
 
+const STRIPPED = [...(defaultSchema.strip ?? []), ...NEVER_SHOWN];
+const OPENING = new RegExp(`<(?=(?:${STRIPPED.join('|')})\\b)`, 'gi');
+const CLOSING = new RegExp(`</(${STRIPPED.join('|')})\\b`, 'gi');
+
+/**
+ * HTML in which the tags of such elements are text if nothing closes them: they would take all that follows with
+ * them, and most are words of a sentence ("the <title> tag").
+ */
+const withoutUnclosed = (html: string): string => {
+  const lastClosing = new Map<string, number>();
+  for (const { 1: name = '', index } of html.matchAll(CLOSING))
+    lastClosing.set(name.toLowerCase(), index);
+  return html.replace(OPENING, (tag, at: number) => {
+    const [name = ''] = /^[a-z]+/i.exec(html.slice(at + 1, at + 10)) ?? [];
+    return (lastClosing.get(name.toLowerCase()) ?? -1) > at ? tag : '&lt;';
+  });
+};
+
 /** What GitHub allows, without the form elements of its task lists. */
 const schema: Schema = {
   ...defaultSchema,
   tagNames: (defaultSchema.tagNames ?? []).filter((name) => name !== 'input'),
-  strip: [...(defaultSchema.strip ?? []), ...NEVER_SHOWN],
+  strip: STRIPPED,
   // Ids are those of headings, which are added afterwards.
   attributes: { ...defaultSchema.attributes, '*': ['lang', 'dir', 'title'] },
   protocols: {
@@ -156,7 +174,8 @@ const parseHtml = (html: string, length: number): Root => {
  * more than a second.
  */
 export const renderMarkdown = (source: string): RenderedBody => {
-  const tree = sanitize(parseHtml(htmlOf(source), source.length), schema) as Root;
+  const html = withoutUnclosed(htmlOf(source));
+  const tree = sanitize(parseHtml(html, source.length), schema) as Root;
   completeTree(tree);
   const body_html = toHtml(tree);
   refuseAbove(MAX_HTML, body_html.length, 'characters of HTML');

@@ -60,8 +60,8 @@ interface Bounds {
 
 /**
  * The `meta` and `links` of a page: `next` are older messages, `prev` newer ones, which may not exist yet. `last` are
- * the oldest ones. All pages between `before` and `after` stay above `after`. None of them has newer ones: `before` is also
- * where the previous page ended.
+ * the oldest ones. All pages between `before` and `after` stay above `after`. They have no link to newer ones, because
+ * `before` is also where the previous page ended.
  */
 export const messagePaging = (
   url: string,

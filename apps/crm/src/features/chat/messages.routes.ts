@@ -17,7 +17,7 @@ export const messageRoutes = (service: MessageService): RouteTable => {
       method: 'get',
       summary: 'List the messages of a channel',
       description:
-        'Newest first, replies included. Pages are found by position: follow the links instead of counting pages. With `before` and `after`, they stay between both.',
+        'Newest first, replies included. Pages are found by position: follow the links instead of counting pages. With `before` and `after`, they stay between both: `prev` is then null and `first` the page itself, so keep the address of the first page.',
       query: MessageQuery,
       responses: { 200: MessageList },
       handler: async ({ caller, params, query, req, reply }) => {

@@ -10,7 +10,7 @@ export const participantRoutes = (participants: Participants): RouteTable => {
   const removal = routes.delete({
     summary: 'Remove a participant from a channel',
     description:
-      'Everybody may leave a channel. Removing somebody else requires `chat.participants.delete`, and only owners do in a private channel.',
+      'Everybody may leave a channel. Removing somebody else requires `chat.participants.delete`; in a private channel, only owners can. The scopes of the token must include `chat.participants.delete` for both.',
     problems,
   });
   return {

@@ -52,7 +52,10 @@ export const checkRoleChange = async (
   return {};
 };
 
-/** Everybody may leave. Among those who may remove others, only owners remove others from a private channel, and other owners from any channel. */
+/**
+ * Everybody may leave. Removing somebody else needs the permission, which the service checks; in a private channel only owners
+ * can, and only owners remove other owners.
+ */
 export const checkRemoval = async ({ caller, db, row }: RowContext): Promise<void> => {
   const channel = await lockChannel(db, row.channel_id);
   refuseDirect(channel);

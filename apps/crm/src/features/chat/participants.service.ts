@@ -1,10 +1,17 @@
+import { crmPermission } from '@tessera/contracts';
+import { scopeDenied } from '@tessera/resource-server';
 import type { Database } from '../../database.ts';
 import { createRecords } from '../../records/records.ts';
 import { requirePermission } from '../../records/require-permission.ts';
 import type { Channels } from './channels.kind.ts';
 import { type Participants, participant } from './participants.kind.ts';
 
-/** Participants. Everybody may leave; removing somebody else requires `chat.participants.delete`. */
+const REMOVAL = 'chat.participants.delete';
+
+/**
+ * Participants. Everybody may leave; removing somebody else requires `chat.participants.delete`. A token that is limited to
+ * other scopes does neither.
+ */
 export const createParticipants = (
   database: Database,
   channels: Pick<Channels, 'requireVisible'>,
@@ -15,11 +22,14 @@ export const createParticipants = (
     return {
       ...inChannel,
       async delete(caller, userId, versions) {
+        if (!caller.isInScope(REMOVAL)) {
+          throw scopeDenied(crmPermission(caller.tenantSlug, REMOVAL));
+        }
         if (userId !== caller.userUuid) {
           await channels.requireVisible(caller, keys);
           // Before it shows whether the user participates.
           const resource = { type: 'participant', id: userId };
-          requirePermission(caller, 'chat.participants.delete', resource);
+          requirePermission(caller, REMOVAL, resource);
         }
         await inChannel.delete(caller, userId, versions);
       },

@@ -34,7 +34,7 @@ export const folderRoutes = (
       resource: 'document folder',
       summary: 'Delete a document folder for good',
       description:
-        'Only a folder that the trash lists. It is deleted at once with everything in it, also what was deleted before it, cannot be restored, and its files no longer count towards the quota. Those of a very large folder follow shortly. Needs write access to the folder and to all folders in it.',
+        'Only a folder that the trash lists. It is deleted at once with everything in it, including what was deleted before it, and cannot be restored. Its files stop counting towards the quota; for a very large folder, this takes a little longer. Requires write access to the folder and to all folders in it.',
       params: shape({ id: uuid() }),
       responses: { 204: empty },
       problems: { ...denied, 404: 'The trash of the caller has no such folder' },

@@ -42,8 +42,8 @@ const streaming = {
 
 const resuming =
   'The stream continues after the event in `Last-Event-ID`, and otherwise begins now with `ready`. Events are kept ' +
-  'for 24 hours: an older or unknown id gets `reset`, after which the client reads everything again. Who participates, other ' +
-  'than the caller, and who is online is sent only to callers with `chat.participants.list`.';
+  'for 24 hours: an older or unknown id gets `reset`, after which the client reads everything again. Events about other ' +
+  'participants, and who is online, are sent only to callers with `chat.participants.list`.';
 
 export interface StreamRoutesOptions {
   readonly database: Database;
