@@ -1,5 +1,6 @@
 import type { Statement } from '@tessera/database-kit';
 import { createLogger } from '@tessera/http-kit';
+import pg from 'pg';
 import type { ExplainedNode } from '../../testing/explained-plans.ts';
 import { nodesOf } from '../../testing/plan-nodes.ts';
 import { callerIn, openDatabase } from '../../testing/records.ts';
@@ -37,6 +38,11 @@ beforeAll(async () => {
   await pool.query('ANALYZE tenant_crm.tasks');
 });
 
+const literal = (value: unknown): string => {
+  if (value === null) return 'NULL';
+  return pg.escapeLiteral(value instanceof Date ? value.toISOString() : `${value}`);
+};
+
 /** How the statements that look up tasks by id find them. */
 const lookupsIn = async (work: () => Promise<unknown>): Promise<string[]> => {
   statements.length = 0;
@@ -47,11 +53,14 @@ const lookupsIn = async (work: () => Promise<unknown>): Promise<string[]> => {
   const found: string[] = [];
   const client = await pool.connect();
   // Partitions are so small that reading one from end to end is the cheapest plan, also for a join.
-  await client.query('SET enable_seqscan = off; SET enable_bitmapscan = off');
-  for (const { text } of lookups) {
+  await client.query(`SET enable_seqscan = off; SET enable_bitmapscan = off;
+    SET plan_cache_mode = force_generic_plan`);
+  for (const { text, values } of lookups) {
+    await client.query(`PREPARE lookup AS ${text}`);
     const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: ExplainedNode }] }>(
-      `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`,
+      `EXPLAIN (FORMAT JSON) EXECUTE lookup (${values.map(literal).join()})`,
     );
+    await client.query('DEALLOCATE lookup');
     const plan = rows[0]?.['QUERY PLAN'][0].Plan;
     const scans = (plan ? nodesOf(plan) : []).filter(
       (node) => /^tasks/.test(node['Relation Name'] ?? '') && /Scan/.test(node['Node Type']),
