@@ -70,9 +70,12 @@ export const totalOf = ([row]: readonly Counted<unknown>[]): number => row?.[TOT
 
 export const offsetOf = (page: number, perPage: number): number => (page - 1) * perPage;
 
-/** The offset of the requested page, or that of the last page if the list ends before it, from the total. */
-export const offsetWithin = ({ page, perPage }: Listing): Prisma.Sql => sql`least(
-  ${offsetOf(page, perPage)}::bigint, greatest(${totalColumn} - 1, 0) / ${perPage} * ${perPage}
+/** The offset of the requested page, or that of the last page if the list ends before it, from the column of the total. */
+export const offsetWithin = (
+  { page, perPage }: Pick<Listing, 'page' | 'perPage'>,
+  total: Prisma.Sql = totalColumn,
+): Prisma.Sql => sql`least(
+  ${offsetOf(page, perPage)}::bigint, greatest(${total} - 1, 0) / ${perPage} * ${perPage}
 )`;
 
 /** Ordering by `id` last makes the order total, so that no row is on two pages or on none. */

@@ -1,5 +1,6 @@
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { COUNTED } from '../../records/hits.ts';
 import { type Counted, totalColumn, totalOf } from '../../records/listing.ts';
 import { keptCount } from '../../records/repository.ts';
 
@@ -121,9 +122,6 @@ export interface MessagePage<Row> {
   /** The position at which the oldest page above `after` ends, if a page between `before` and `after` has more. */
   readonly oldestEnd: number | undefined;
 }
-
-/** How many messages are counted if not all of the channel are requested (decision C18). */
-const COUNTED = 10_000;
 
 const is = (condition: Prisma.Sql, wanted: boolean | undefined): Prisma.Sql[] =>
   wanted === undefined ? [] : [wanted ? condition : sql`NOT (${condition})`];

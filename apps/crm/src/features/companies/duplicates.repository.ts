@@ -1,7 +1,7 @@
 import { pageWithin } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { exactly, offsetOf, type Page } from '../../records/listing.ts';
+import { exactly, offsetWithin, type Page } from '../../records/listing.ts';
 import { type CompanyDuplicatesPayload, type DuplicatesQuery, SHOWN } from './duplicates.schema.ts';
 
 const { sql, raw, join } = Prisma;
@@ -40,8 +40,7 @@ export const listDuplicates = async (
       counted AS (SELECT count(*)::int AS total FROM found),
       page AS (
         SELECT * FROM found ORDER BY field, value LIMIT ${perPage} OFFSET (
-          SELECT least(${offsetOf(page, perPage)}::bigint, greatest(total - 1, 0) / ${perPage} * ${perPage})
-          FROM counted
+          SELECT ${offsetWithin({ page, perPage }, sql`total`)} FROM counted
         )
       )
     SELECT total, page.*, (

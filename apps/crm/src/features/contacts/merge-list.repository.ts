@@ -2,7 +2,7 @@ import { pageWithin } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
-import { exactly, offsetOf, type Page } from '../../records/listing.ts';
+import { exactly, offsetWithin, type Page } from '../../records/listing.ts';
 import { visibleOf } from '../../records/scope.ts';
 import { contact } from './contacts.kind.ts';
 import type { ContactMergePayload, MergesQuery } from './merge-list.schema.ts';
@@ -37,8 +37,7 @@ export const listMerges = async (
       page AS MATERIALIZED (
         SELECT id, merged_id, merged_at ${merges}
         ORDER BY merged_at DESC, id DESC LIMIT ${perPage} OFFSET (
-          SELECT least(${offsetOf(page, perPage)}::bigint, greatest(total - 1, 0) / ${perPage} * ${perPage})
-          FROM counted
+          SELECT ${offsetWithin({ page, perPage }, sql`total`)} FROM counted
         )
       )
     SELECT EXISTS (${selectVisible(db, caller, [survivorId])}) AS is_visible, total,

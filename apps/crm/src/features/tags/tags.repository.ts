@@ -1,7 +1,7 @@
 import { pageWithin } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { exactly, offsetOf, type Page } from '../../records/listing.ts';
+import { exactly, offsetWithin, type Page } from '../../records/listing.ts';
 import { type Cause, recordChanges } from '../../records/record-changes.ts';
 import { replaceTakenTag } from '../contacts/merged-tags.ts';
 import { lockMerges } from '../contacts/merges-lock.ts';
@@ -96,7 +96,7 @@ export const listTags = async <T extends TaggedTable>(
       counted AS (SELECT count(*)::int AS total FROM found)
     SELECT total, page.* FROM counted LEFT JOIN LATERAL (
       SELECT * FROM found ${ordered(sort)} LIMIT ${perPage}
-      OFFSET least(${offsetOf(page, perPage)}::bigint, greatest(total - 1, 0) / ${perPage} * ${perPage})
+      OFFSET ${offsetWithin({ page, perPage }, sql`total`)}
     ) AS page ON TRUE`);
   const total = rows[0]?.total ?? 0;
   const tags = rows.flatMap(({ total: _total, ...tag }) =>

@@ -2,7 +2,8 @@ import { lastPage, notFound } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
-import { offsetOf, type Page } from '../../records/listing.ts';
+import { COUNTED } from '../../records/hits.ts';
+import { offsetOf, offsetWithin, type Page } from '../../records/listing.ts';
 import { columnsOf, presenter } from '../../records/row.ts';
 import { type TenantSource, visibleOf } from '../../records/scope.ts';
 import { project } from '../projects/projects.kind.ts';
@@ -27,9 +28,6 @@ export interface BoardColumn extends Page<TaskTypes['answer']> {
 
 /** Reads the board of a project; throws 404 if the caller cannot see the project. */
 export type ReadBoard = (caller: Caller, query: BoardQuery) => Promise<BoardColumn[]>;
-
-/** How many tasks of a column are counted (decision C18), unless a page beyond as many is requested. */
-const COUNTED = 10_000;
 
 const columns = raw([...columnsOf(task).keys()].join(', '));
 const present = presenter<TaskTypes['row'], TaskTypes['answer']>(task);
@@ -73,7 +71,7 @@ const readRows = (
     ) AS counted
     LEFT JOIN LATERAL (
       SELECT ${columns} ${tasks} ORDER BY rank LIMIT ${perPage + 1} OFFSET
-        least(${offset}::bigint, greatest(counted.total - 1, 0) / ${perPage} * ${perPage})
+        ${offsetWithin({ page, perPage }, sql`counted.total`)}
     ) AS task ON true
     ORDER BY board.place, task.rank`,
     { planOnce: true },

@@ -1,14 +1,10 @@
 import { Prisma } from '../../generated/prisma/client.ts';
-import { offsetOf } from '../../records/listing.ts';
+import { COUNTED } from '../../records/hits.ts';
+import { offsetOf, offsetWithin } from '../../records/listing.ts';
 import type { EntrySource, Source } from './entry-sources.ts';
 
 const { sql, raw, join, empty } = Prisma;
 
-/**
- * How many entries of each type are counted, unless a page beyond as many is requested; beyond, the total is a minimum
- * (decision C18).
- */
-export const COUNTED = 10_000;
 /** From this offset on, a page in the second half is read from the end. */
 const DEEP = 1000;
 
@@ -44,7 +40,7 @@ const placeOf = (parts: readonly Part[], asked: Asked): Prisma.Sql => {
     ), located AS MATERIALIZED (
       SELECT *, after < before AND ${hasEnd} AS is_from_end FROM (
         SELECT *, greatest(total - before - ${wantedOf(asked)}, 0) AS after FROM (
-          SELECT *, least(${offset}::bigint, greatest(total - 1, 0) / ${perPage} * ${perPage}) AS before
+          SELECT *, ${offsetWithin(asked, sql`total`)} AS before
           FROM counted
         ) AS place
       ) AS place

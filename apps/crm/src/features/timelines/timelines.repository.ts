@@ -4,6 +4,7 @@ import type { RowFormat, TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
 import { type ChangeRow, presentChange, type RecordChange } from '../../records/history.ts';
+import { COUNTED } from '../../records/hits.ts';
 import type { Texts } from '../../records/json-items.ts';
 import type { Page } from '../../records/listing.ts';
 import { visibleOf } from '../../records/scope.ts';
@@ -11,7 +12,7 @@ import { withDeclaredChanges } from '../../records/tenant-fields.ts';
 import { company } from '../companies/companies.kind.ts';
 import { contact } from '../contacts/contacts.kind.ts';
 import { type EntrySource, entrySources, type TimelineOf } from './entry-sources.ts';
-import { COUNTED, timelineStatement } from './timeline-statement.ts';
+import { timelineStatement } from './timeline-statement.ts';
 import type { EntryType, TimelineEntryPayload } from './timelines.schema.ts';
 
 const { sql } = Prisma;
@@ -50,9 +51,9 @@ interface Row {
 const formatOf = (sources: readonly EntrySource[]): RowFormat<Row> => ({
   types: jsonTypes,
   rowOf(columns) {
-    const [visible, total, most, type, at] = ['visible', 'total', 'most', 'type', 'at'].map(
-      (name) => columns.indexOf(name),
-    ) as [number, number, number, number, number];
+    const indexOf = (name: string): number => columns.indexOf(name);
+    const [visible, total, most] = [indexOf('visible'), indexOf('total'), indexOf('most')];
+    const [type, at] = [indexOf('type'), indexOf('at')];
     const readers = new Map(
       sources.map((source) => [
         JSON.stringify(source.type),
