@@ -86,55 +86,64 @@ export const isEmpty = async (db: TenantDb, id: string): Promise<boolean> => {
   return true;
 };
 
+/** Changes what folders contain. */
+interface ContentChange {
+  readonly action: 'delete' | 'restore';
+  readonly actor: Actor;
+  /** The condition for the rows of a table. */
+  of(table: (typeof CONTENTS)[number]): Prisma.Sql;
+  /** The columns to set, beside those of every change. */
+  readonly values: Prisma.Sql;
+}
+
 /**
- * Deletes everything below a folder, so that restoring the folder restores it as well. Rows are locked in the order of their
- * ids, as those that follow the scan of a file are.
+ * Sets columns of documents and folders, with the history. Rows are locked in the order of their ids, as those that follow
+ * the scan of a file are.
  */
+const changeContents = async (
+  db: TenantDb,
+  now: Date,
+  { action, actor, of, values }: ContentChange,
+): Promise<void> => {
+  for (const table of CONTENTS) {
+    const recorded = recordChanges(db, { action, actor }, { table, from: sql`changed` });
+    await db.query(sql`
+      WITH locked AS MATERIALIZED (
+        SELECT id FROM ${raw(`tenant_crm.${table}`)}
+        WHERE tenant_id = ${db.tenantId}::uuid AND ${of(table)}
+        ORDER BY id FOR NO KEY UPDATE
+      ), changed AS (
+        UPDATE ${raw(`tenant_crm.${table}`)}
+        SET ${values}, version = version + 1, updated_at = ${now}
+        WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(ARRAY(SELECT id FROM locked))
+        RETURNING id, version
+      ), recorded AS (${recorded})
+      SELECT count(*)::int FROM changed`);
+  }
+};
+
+/** Deletes everything below a folder, so that restoring the folder restores it as well. */
 export const deleteContents = async (db: TenantDb, id: string, actor: Actor): Promise<void> => {
   const now = new Date();
   // The lock of the tree keeps it as it is. Citus cannot plan a recursion in a statement that changes rows.
   const folders = await idsBelow(db, 'document_folders', id);
-  for (const table of CONTENTS) {
-    const recorded = recordChanges(db, { action: 'delete', actor }, { table, from: sql`deleted` });
-    await db.query(sql`
-      WITH locked AS MATERIALIZED (
-        SELECT id FROM ${raw(`tenant_crm.${table}`)}
-        WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NULL AND id <> ${id}::uuid
-          AND ${inFolder[table]} = ANY(${folders}::uuid[])
-        ORDER BY id FOR NO KEY UPDATE
-      ), deleted AS (
-        UPDATE ${raw(`tenant_crm.${table}`)}
-        SET deleted_at = ${now}, deleted_with = ${id}::uuid, version = version + 1, updated_at = ${now}
-        WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(ARRAY(SELECT id FROM locked))
-        RETURNING id, version
-      ), recorded AS (${recorded})
-      SELECT count(*)::int FROM deleted`);
-  }
+  await changeContents(db, now, {
+    action: 'delete',
+    actor,
+    of: (table) => sql`deleted_at IS NULL AND id <> ${id}::uuid
+      AND ${inFolder[table]} = ANY(${folders}::uuid[])`,
+    values: sql`deleted_at = ${now}, deleted_with = ${id}::uuid`,
+  });
 };
 
 /** Restores what was deleted together with a folder. */
-export const restoreContents = async (db: TenantDb, id: string, actor: Actor): Promise<void> => {
-  const now = new Date();
-  for (const table of CONTENTS) {
-    const recorded = recordChanges(
-      db,
-      { action: 'restore', actor },
-      { table, from: sql`restored` },
-    );
-    await db.query(sql`
-      WITH locked AS MATERIALIZED (
-        SELECT id FROM ${raw(`tenant_crm.${table}`)}
-        WHERE tenant_id = ${db.tenantId}::uuid AND deleted_with = ${id}::uuid
-        ORDER BY id FOR NO KEY UPDATE
-      ), restored AS (
-        UPDATE ${raw(`tenant_crm.${table}`)}
-        SET deleted_at = NULL, deleted_with = NULL, version = version + 1, updated_at = ${now}
-        WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(ARRAY(SELECT id FROM locked))
-        RETURNING id, version
-      ), recorded AS (${recorded})
-      SELECT count(*)::int FROM restored`);
-  }
-};
+export const restoreContents = (db: TenantDb, id: string, actor: Actor): Promise<void> =>
+  changeContents(db, new Date(), {
+    action: 'restore',
+    actor,
+    of: () => sql`deleted_with = ${id}::uuid`,
+    values: sql`deleted_at = NULL, deleted_with = NULL`,
+  });
 
 /** What is in these folders, the folders themselves included. */
 const inFolders = { documents: raw('folder_id'), document_folders: raw('id') } as const;
@@ -145,23 +154,11 @@ const inFolders = { documents: raw('folder_id'), document_folders: raw('id') } a
  * as a second deletion.
  */
 export const expireTree = async (db: TenantDb, id: string, actor: Actor): Promise<void> => {
-  const now = new Date();
   const folders = await idsBelow(db, 'document_folders', id);
-  for (const table of CONTENTS) {
-    const recorded = recordChanges(db, { action: 'delete', actor }, { table, from: sql`expired` });
-    await db.query(sql`
-      WITH locked AS MATERIALIZED (
-        SELECT id FROM ${raw(`tenant_crm.${table}`)}
-        WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NOT NULL
-          AND ${inFolders[table]} = ANY(${folders}::uuid[])
-        ORDER BY id FOR NO KEY UPDATE
-      ), expired AS (
-        UPDATE ${raw(`tenant_crm.${table}`)}
-        SET deleted_at = ${longAgo()}, deleted_with = nullif(${id}::uuid, id), version = version + 1,
-          updated_at = ${now}
-        WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(ARRAY(SELECT id FROM locked))
-        RETURNING id, version
-      ), recorded AS (${recorded})
-      SELECT count(*)::int FROM expired`);
-  }
+  await changeContents(db, new Date(), {
+    action: 'delete',
+    actor,
+    of: (table) => sql`deleted_at IS NOT NULL AND ${inFolders[table]} = ANY(${folders}::uuid[])`,
+    values: sql`deleted_at = ${longAgo()}, deleted_with = nullif(${id}::uuid, id)`,
+  });
 };

@@ -6,33 +6,39 @@ import { causeOf, recordChanges } from '../../records/record-changes.ts';
 import { trashedFolder } from '../document-folders/folder-trash.kind.ts';
 import { trashedDocument } from './document-trash.kind.ts';
 
-const { sql } = Prisma;
+const { raw, sql } = Prisma;
 
-/** Locks a document in the trash that the caller sees, as the list of the trash does; undefined if there is none. */
-export const lockTrashed = async (
+/**
+ * Locks a row in a trash that the caller sees, as the list of that trash does, and returns a column of it; undefined if there
+ * is none.
+ */
+const lockListed = async <R>(
   db: TenantDb,
   caller: Caller,
-  id: string,
-): Promise<{ readonly folder_id: string | null } | undefined> => {
-  const { condition = sql`TRUE` } = trashedDocument.scope?.(caller) ?? {};
-  const [row] = await db.query<{ folder_id: string | null }>(sql`
-    SELECT folder_id FROM tenant_crm.documents
+  { table, scope }: Pick<typeof trashedDocument | typeof trashedFolder, 'table' | 'scope'>,
+  [id, column]: readonly [id: string, column: 'id' | 'folder_id'],
+): Promise<R | undefined> => {
+  const { condition = sql`TRUE` } = scope?.(caller) ?? {};
+  const [row] = await db.query<R>(sql`
+    SELECT ${raw(column)} FROM ${raw(`tenant_crm.${table}`)}
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid AND (${condition}) FOR UPDATE`);
   return row;
 };
 
-/** Locks a folder in the trash that the caller sees, in the same way. Returns whether there is one. */
+/** Locks a document in the trash that the caller sees. */
+export const lockTrashed = (
+  db: TenantDb,
+  caller: Caller,
+  id: string,
+): Promise<{ readonly folder_id: string | null } | undefined> =>
+  lockListed(db, caller, trashedDocument, [id, 'folder_id']);
+
+/** Locks a folder in the trash that the caller sees. Returns whether there is one. */
 export const lockTrashedFolder = async (
   db: TenantDb,
   caller: Caller,
   id: string,
-): Promise<boolean> => {
-  const { condition = sql`TRUE` } = trashedFolder.scope?.(caller) ?? {};
-  const rows = await db.query(sql`
-    SELECT id FROM tenant_crm.document_folders
-    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid AND (${condition}) FOR UPDATE`);
-  return rows.length > 0;
-};
+): Promise<boolean> => (await lockListed(db, caller, trashedFolder, [id, 'id'])) !== undefined;
 
 /**
  * Takes a document out of the trash, so that it is deleted for good next and not restored. The history shows who has

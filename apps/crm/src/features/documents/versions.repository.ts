@@ -135,7 +135,7 @@ export const deleteFolders = async (
 ): Promise<void> => {
   const folders = await db.query<{ id: string }>(sql`
     SELECT id FROM tenant_crm.document_folders
-    WHERE tenant_id = ${db.tenantId}::uuid 
+    WHERE tenant_id = ${db.tenantId}::uuid
       AND ((id = ${id}::uuid AND deleted_with IS NULL) OR deleted_with = ${id}::uuid)
       AND deleted_at <= ${deletedBefore} ORDER BY id FOR UPDATE`);
   const ids = folders.map((found) => found.id);
