@@ -3,8 +3,7 @@ import type { Database, TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { Kind, KindTypes, Scope } from './kind.ts';
 import { createRepository, type RecordRepository } from './repository.ts';
-import type { ColumnValues } from './row.ts';
-import { withoutIndex } from './row-conditions.ts';
+import type { ColumnValues, RecordRow } from './row.ts';
 import { type AcceptedVersion, checkVersion } from './versions.ts';
 
 const { sql, raw } = Prisma;
@@ -54,23 +53,26 @@ export type SelectVisible<T extends KindTypes> = (
   keys: ParentKeys,
 ) => Prisma.Sql;
 
+/** The part of a scope that is below a parent; its id may be SQL. */
+const below = <Row extends RecordRow>(
+  scope: Scope<Row>,
+  column: string,
+  id: string | Prisma.Sql,
+): Scope<Row> => {
+  const columns = { ...scope.columns, [column]: id };
+  return { ...scope, columns: columns as ColumnValues<Row> };
+};
+
 /** Returns what makes the statement that checks whether a caller sees a record of the kind. */
 export const visibleOf = <T extends KindTypes>(kind: Kind<T>): SelectVisible<T> => {
   const { parent } = kind;
   const repository = createRepository(kind);
   const above = parent && visibleOf(parent.kind);
   return (db, caller, keys) => {
-    const { columns, condition } = kind.scope?.(caller) ?? {};
-    const conditions = condition ? [sql`(${condition})`] : [];
-    if (parent && above) {
-      const below = sql`${raw(parent.column)} = (${above(db, caller, keys.slice(0, -1))})`;
-      conditions.push(kind.key === 'id' ? withoutIndex(below) : below);
-    }
-    const scope: Scope<T['row']> = {
-      ...(columns && { columns }),
-      ...(conditions.length > 0 && { condition: Prisma.join(conditions, ' AND ') }),
-    };
-    return repository.selectId(db, scope, keys.at(-1) ?? '');
+    const own: Scope<T['row']> = kind.scope?.(caller) ?? {};
+    if (!parent || !above) return repository.selectId(db, own, keys.at(-1) ?? '');
+    const parentId = sql`(${above(db, caller, keys.slice(0, -1))})`;
+    return repository.selectId(db, below(own, parent.column, parentId), keys.at(-1) ?? '');
   };
 };
 
@@ -107,8 +109,7 @@ export const createAccess = <T extends KindTypes>(
         planOnce: true,
       });
       if (!found) throw notFound(`The ${parent.kind.name}`);
-      const columns = { ...scope.columns, [parent.column]: found.id };
-      return { db, scope: { ...scope, columns: columns as ColumnValues<T['row']> } };
+      return { db, scope: below(scope, parent.column, found.id) };
     },
 
     async lockParent(db, { columns }) {
