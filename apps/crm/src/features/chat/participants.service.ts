@@ -1,8 +1,6 @@
-import { crmPermission } from '@tessera/contracts';
-import { scopeDenied } from '@tessera/resource-server';
 import type { Database } from '../../database.ts';
 import { createRecords } from '../../records/records.ts';
-import { requirePermission } from '../../records/require-permission.ts';
+import { requirePermission, requireScope } from '../../records/require-permission.ts';
 import type { Channels } from './channels.kind.ts';
 import { type Participants, participant } from './participants.kind.ts';
 
@@ -22,14 +20,11 @@ export const createParticipants = (
     return {
       ...inChannel,
       async delete(caller, userId, versions) {
-        if (!caller.isInScope(REMOVAL)) {
-          throw scopeDenied(crmPermission(caller.tenantSlug, REMOVAL));
-        }
+        requireScope(caller, REMOVAL);
         if (userId !== caller.userUuid) {
           await channels.requireVisible(caller, keys);
           // Before it shows whether the user participates.
-          const resource = { type: 'participant', id: userId };
-          requirePermission(caller, REMOVAL, resource);
+          requirePermission(caller, REMOVAL, { type: 'participant', id: userId });
         }
         await inChannel.delete(caller, userId, versions);
       },
