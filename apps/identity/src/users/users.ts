@@ -22,15 +22,17 @@ export const findClaimant = async (
   );
 };
 
+/** The user who has confirmed this address, active or not. */
+export const findHolder = (tx: Users, email: string): Promise<User | null> =>
+  tx.user.findFirst({ where: { email, isServiceAccount: false, emailVerifiedAt: { not: null } } });
+
 /**
  * The person with this address: whoever confirmed it, active or not, or else the active `findClaimant`. A
  * deactivated account that has not confirmed the address must not keep its owner from using it. Null if there is
  * none. Service accounts can have the same address, since they do not sign in with it (decision I20).
  */
 export const findPerson = async (tx: Users, email: string): Promise<User | null> =>
-  (await tx.user.findFirst({
-    where: { email, isServiceAccount: false, emailVerifiedAt: { not: null } },
-  })) ?? findClaimant(tx, email, { isActive: true });
+  (await findHolder(tx, email)) ?? findClaimant(tx, email, { isActive: true });
 
 /**
  * Locks a user until the transaction ends, so that sign-ins and changes of credentials run one after the other:

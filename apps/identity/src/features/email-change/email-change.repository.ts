@@ -15,7 +15,7 @@ import {
   voidOneTimeTokens,
 } from '../../tokens/one-time.ts';
 import { whileSignedIn } from '../../tokens/origin.ts';
-import { lockAddress, lockUser } from '../../users/users.ts';
+import { findHolder, lockAddress, lockUser } from '../../users/users.ts';
 import type { Recovery } from './account-recovery.ts';
 import { setAddress } from './address-change.ts';
 
@@ -113,9 +113,7 @@ export class EmailChangeRepository {
 
   /** The user who has confirmed this address, active or not. */
   holder(email: string): Promise<User | null> {
-    return this.#use.database.user.findFirst({
-      where: { email, isServiceAccount: false, emailVerifiedAt: { not: null } },
-    });
+    return findHolder(this.#use.database, email);
   }
 
   /** Enqueues the mail with the confirmation link. */

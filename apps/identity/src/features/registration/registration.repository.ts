@@ -7,7 +7,7 @@ import { enqueue, type NewEvent } from '../../outbox/outbox.ts';
 import { digest } from '../../security/secrets.ts';
 import { deleteOneTimeTokens, issueOneTimeToken } from '../../tokens/one-time.ts';
 import { removeUsers } from '../../users/user-removal.ts';
-import { findClaimant, lockAddress, lockUser } from '../../users/users.ts';
+import { findClaimant, findHolder, lockAddress, lockUser } from '../../users/users.ts';
 import { limitClaims } from './claims.ts';
 
 export interface NewPerson {
@@ -129,9 +129,7 @@ export class RegistrationRepository {
       const user = await tx.user.findFirst({ where: { ...unconfirmed, id: userId, email } });
       if (!user) return;
       const token = await issueOneTimeToken(tx, { purpose, userId, email, lifetime });
-      const holder = await tx.user.findFirst({
-        where: { email, isServiceAccount: false, emailVerifiedAt: { not: null } },
-      });
+      const holder = await findHolder(tx, email);
       if (!holder) {
         await mail.enqueue(tx, { kind: purpose, to: email, locale, data: { token, lifetime } });
       } else if (holder.isActive) {
