@@ -1,40 +1,19 @@
-import { until } from '@tessera/local-stack';
 import { collide } from '../../testing/collisions.ts';
+import { type EndedImport, importingFiles } from '../../testing/import-files.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 
-const { caller, crm, get, post, put, remove, tenant } = tenantForEachTest();
-
-type Fields = Readonly<Record<string, string>>;
-type Found = Readonly<Record<string, unknown>> & { readonly id: string };
-
-const send = async (file: string, fields: Fields): Promise<string> => {
-  const request = crm().http.post('/api/crm/imports').set(caller());
-  for (const [name, value] of Object.entries({ resource: 'contacts', ...fields })) {
-    void request.field(name, value);
-  }
-  const options = { filename: 'some.csv', contentType: 'text/csv' };
-  return (await request.attach('file', Buffer.from(file), options).expect(201)).body.data.id;
-};
-
-const ended = async (id: string): Promise<Found> => {
-  let found: Found = { id };
-  await until(async () => {
-    found = (await get(`/api/crm/imports/${id}`).expect(200)).body.data;
-    return ['completed', 'failed', 'cancelled'].includes(found.status as string);
-  });
-  return found;
-};
-
-const importFile = async (file: string, fields: Fields = {}) => ended(await send(file, fields));
+const ofTest = tenantForEachTest();
+const { caller, crm, get, post, put, remove, tenant } = ofTest;
+const { importFile } = importingFiles(ofTest);
 const update = { duplicates: 'update' };
-const errorsOf = async ({ id }: Found): Promise<string> =>
+const errorsOf = async ({ id }: EndedImport): Promise<string> =>
   (await get(`/api/crm/imports/${id}/failures`).expect(200)).text;
 
 const create = async (path: string, fields: object): Promise<string> =>
   (await post(`/api/crm/${path}`, fields).expect(201)).body.data.id;
 const contact = (first_name: string, fields: object = {}) =>
   create('contacts', { first_name, ...fields });
-const listed = async (path = 'contacts'): Promise<Found[]> =>
+const listed = async (path = 'contacts'): Promise<EndedImport[]> =>
   (await get(`/api/crm/${path}?sort=created_at`).expect(200)).body.data;
 const names = async () => (await listed()).map(({ first_name }) => first_name);
 const exported = async (path = 'contacts'): Promise<string> =>
@@ -255,9 +234,7 @@ test('A row that waited for its contact is saved in what has become of it', asyn
     values: [gone, renamed, new Date()],
   };
   const file = 'first_name,email\nAgain,gone@example.com\nOther,ada@example.com\n';
-  const [found] = await collide(crm().context.pool, statement, [
-    async () => ended(await send(file, update)),
-  ]);
+  const [found] = await collide(crm().context.pool, statement, [() => importFile(file, update)]);
   expect(found).toMatchObject({ rows_created: 2, rows_updated: 0, rows_failed: 0 });
   expect(await names()).toEqual(['Ada', 'Again', 'Other']);
 });
@@ -275,7 +252,7 @@ test('A row whose record is another one after it waited does not block changes o
   };
   const file = 'first_name,email\nAugusta,ada@example.com\nNew,new@example.com\n';
   const [found] = await collide<unknown>(pool, statement, [
-    async () => ended(await send(file, update)),
+    () => importFile(file, update),
     () =>
       pool.query(
         `SELECT FROM tenant_crm.contacts WHERE tenant_id = $1 AND id IN ($2, $3)

@@ -1,9 +1,12 @@
 import { until } from '@tessera/local-stack';
 import iconv from 'iconv-lite';
 import type { Test } from 'supertest';
+import { importingFiles } from '../../testing/import-files.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 
-const { caller, crm, get, post } = tenantForEachTest();
+const ofTest = tenantForEachTest();
+const { caller, crm, get, post } = ofTest;
+const { ended } = importingFiles(ofTest);
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -18,16 +21,6 @@ const send = (
     void request.field(name, value);
   }
   return request.attach('file', Buffer.from(file), options);
-};
-
-/** The import once it has ended. */
-const ended = async (id: string) => {
-  let found: Record<string, unknown> = {};
-  await until(async () => {
-    found = (await get(`/api/crm/imports/${id}`).expect(200)).body.data;
-    return ['completed', 'failed', 'cancelled'].includes(found.status as string);
-  });
-  return found;
 };
 
 const importFile = async (...args: Parameters<typeof send>) =>
