@@ -28,7 +28,7 @@ const markdown = markdownIt({ html: true, linkify: true, maxNesting: MAX_NESTING
 const NEVER_SHOWN = ['style', 'title', 'iframe', 'noembed', 'noframes'];
 
 const STRIPPED = [...(defaultSchema.strip ?? []), ...NEVER_SHOWN];
-const OPENING = new RegExp(`<(?=(?:${STRIPPED.join('|')})\\b)`, 'gi');
+const OPENING = new RegExp(`<(${STRIPPED.join('|')})\\b`, 'gi');
 const CLOSING = new RegExp(`</(${STRIPPED.join('|')})\\b`, 'gi');
 
 /**
@@ -39,10 +39,9 @@ const withoutUnclosed = (html: string): string => {
   const lastClosing = new Map<string, number>();
   for (const { 1: name = '', index } of html.matchAll(CLOSING))
     lastClosing.set(name.toLowerCase(), index);
-  return html.replace(OPENING, (tag, at: number) => {
-    const [name = ''] = /^[a-z]+/i.exec(html.slice(at + 1, at + 10)) ?? [];
-    return (lastClosing.get(name.toLowerCase()) ?? -1) > at ? tag : '&lt;';
-  });
+  return html.replace(OPENING, (tag, name: string, at: number) =>
+    (lastClosing.get(name.toLowerCase()) ?? -1) > at ? tag : `&lt;${name}`,
+  );
 };
 
 /** What GitHub allows, without the form elements of its task lists. */

@@ -69,12 +69,12 @@ const tags = {
 const log = 'It is a log of deliveries, written by CRM alone.';
 const noEndpoints = 'Endpoints would send requests to addresses that nobody has chosen.';
 
+const merges = 'merges, which the history of both contacts has';
+
 /**
  * Why a list lacks something that users expect of lists. A new list has everything or has its reasons here; a reason
  * that is no longer needed fails the test as well.
  */
-const merges = 'merges, which the history of both contacts has';
-
 export const reasons: Reasons = {
   '/contacts/{id}/merges': {
     sort: 'Merges run from the newest to the oldest.',

@@ -38,8 +38,8 @@ const peopleOf = (caller: Caller, { user_ids: userIds = [] }: NewChannel): strin
 ];
 
 /**
- * Only callers who may add participants create a channel with others. A direct channel is nothing but its people: whoever
- * may create channels opens it.
+ * 403 if a caller who may not add participants creates a channel with others. A direct channel is nothing but its people, so
+ * it requires no more than the creation of channels.
  */
 export const requireAddition = (
   caller: Caller,

@@ -26,7 +26,7 @@ export const participantRoutes = (participants: Participants): RouteTable => {
       description: 'In a private channel, only owners can.',
       problems,
     }),
-    // Whoever may read a channel may leave it; the service requires more for the others.
+    // Callers who may read a channel may leave it; the service requires more for removing others.
     deleteChannelParticipant: { ...removal, permission: channelPermissions.view },
     listChannelParticipantHistory: routes.history(),
   };

@@ -114,7 +114,7 @@ export class ChatStream implements Follower<ChatFeedEvent, ChatStreamEvent> {
     return participantId !== undefined && participantId === this.userId;
   }
 
-  /** Who participates is for callers who may list participants; callers always learn of their own participation. */
+  /** Callers who may not list participants learn of their own participation only. */
   #shows(event: ChatFeedEvent): boolean {
     return event.participantId === undefined || this.#isOwn(event) || this.showsParticipants();
   }
