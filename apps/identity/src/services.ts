@@ -215,6 +215,7 @@ export const createServices = (parts: Parts) => {
     pins: new PinService({
       repository: new PinRepository(database, securityMails),
       passwords,
+      vault,
       lockout: new Lockout(pool, 'pins', config.lockout),
       confirmation: passwordConfirmation,
       reauthentication,

@@ -1,9 +1,11 @@
 import { createVault, encryptionKeys, reseal } from '@tessera/vault';
+import bcrypt from 'bcrypt';
 import { twoFactorPurpose } from '../features/two-factor/two-factor.service.ts';
 import { encryptionKey } from '../testing/admin.ts';
 import { Authenticator } from '../testing/authenticator.ts';
 import { commandIn } from '../testing/commands.ts';
 import { identityDatabase, startIdentity } from '../testing/identity.ts';
+import { stepsOf } from '../testing/sign-in.ts';
 import { sealedColumns } from './sealed-columns.ts';
 
 const [older, newer] = [encryptionKey('2025', 1), encryptionKey('2026', 2)];
@@ -17,6 +19,12 @@ test('identity-admin reseal makes an old key unnecessary for all stored values',
   const user = await before.people.user({ tenant: await before.people.tenant() });
   const bearer = await before.people.signIn(user);
   const { secret, recoveryCodes } = await before.people.enableTwoFactor(user, bearer);
+  const sealed = await before.people.user();
+  await before.people.setPin(await before.people.signIn(sealed), '192837');
+  // As the previous release stores it.
+  const unsealed = await before.people.user();
+  const hash = await bcrypt.hash('192837', 4);
+  await before.context.database.pin.create({ data: { userId: unsealed.id, hash } });
   await before.http.post('/api/auth/password/forgot').send({ email: user.email });
   await before.stop();
 
@@ -24,13 +32,14 @@ test('identity-admin reseal makes an old key unnecessary for all stored values',
   const resealed = JSON.parse(out);
   expect({ code, resealed }).toEqual({
     code: 0,
-    resealed: { signing_keys: 1, two_factors: 1, outbox_mails: expect.any(Number) },
+    resealed: { signing_keys: 1, two_factors: 1, pins: 2, outbox_mails: expect.any(Number) },
   });
   // The mail of the password reset, and any other mail.
   expect(resealed.outbox_mails).toBeGreaterThan(0);
   expect(JSON.parse((await admin(url, `${newer},${older}`)).out)).toEqual({
     signing_keys: 0,
     two_factors: 0,
+    pins: 0,
     outbox_mails: 0,
   });
 
@@ -45,6 +54,16 @@ test('identity-admin reseal makes an old key unnecessary for all stored values',
       .set(bearer)
       .send({ code: await authenticator.code() });
     expect([verified.status, verified.body.data]).toEqual([200, { verified: true }]);
+    for (const { id } of [sealed, unsealed]) {
+      const row = await after.context.database.pin.findUniqueOrThrow({ where: { userId: id } });
+      expect(row.hash).toBe('');
+    }
+    const { login, bearerOf, verifyPin } = stepsOf(after);
+    for (const person of [sealed, unsealed]) {
+      const locked = bearerOf(await login(person));
+      expect((await verifyPin(locked, '918273')).status).toBe(422);
+      expect((await verifyPin(locked, '192837')).status).toBe(200);
+    }
     const mail = await after.context.mail.claim();
     expect(mail && after.context.mail.open(mail)).toMatchObject({ to: user.email });
   } finally {

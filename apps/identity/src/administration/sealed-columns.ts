@@ -1,4 +1,5 @@
 import type { SealedColumn } from '@tessera/vault';
+import { pinPurpose } from '../features/pin/pin-hash.ts';
 import { twoFactorPurpose } from '../features/two-factor/two-factor.service.ts';
 import { mailPurpose } from '../mail/outbox.ts';
 import { signingKeyPurpose } from '../tokens/signing-keys.ts';
@@ -20,6 +21,14 @@ export const sealedColumns: readonly SealedColumn[] = [
     key: { user_id: 'uuid' },
     boundTo: 'user_id',
     purposeOf: twoFactorPurpose,
+  },
+  {
+    schema: 'identity',
+    table: 'pins',
+    column: 'sealed_hash',
+    key: { user_id: 'uuid' },
+    boundTo: 'user_id',
+    purposeOf: pinPurpose,
   },
   {
     schema: 'identity',

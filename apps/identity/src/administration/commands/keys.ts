@@ -2,6 +2,7 @@ import { reseal } from '@tessera/vault';
 import type { Command } from 'commander';
 import { SigningKeys } from '../../tokens/signing-keys.ts';
 import { retireKey } from '../retire-key.ts';
+import { sealPins } from '../seal-pins.ts';
 import { sealedColumns } from '../sealed-columns.ts';
 import type { Session } from '../session.ts';
 import { examples, type Run } from './run.ts';
@@ -54,7 +55,7 @@ export const addKeyCommands = (program: Command, run: Run): void => {
   program
     .command('reseal')
     .description(
-      'seal with the first of KEY_ENCRYPTION_KEYS what another one has sealed, so that the other can go',
+      'seal with the first of KEY_ENCRYPTION_KEYS what another one has sealed, so that the other can go, and PINs that no key has sealed',
     )
     .addHelpText(
       'after',
@@ -65,5 +66,11 @@ export const addKeyCommands = (program: Command, run: Run): void => {
         examples('reseal'),
       ].join('\n'),
     )
-    .action(() => run(({ pool, vault }) => reseal(pool, vault, sealedColumns)));
+    .action(() =>
+      run(async ({ database, pool, vault }) => {
+        const sealed = await sealPins(database, vault);
+        const { pins = 0, ...others } = await reseal(pool, vault, sealedColumns);
+        return { ...others, pins: pins + sealed };
+      }),
+    );
 };

@@ -9,6 +9,7 @@ import { whileSignedIn } from '../../tokens/origin.ts';
 import { endSessions } from '../../tokens/revoke.ts';
 import { lockUser } from '../../users/users.ts';
 import { requireUnchanged, type VerifiedPassword } from '../sign-in/password-confirmation.ts';
+import type { SealedHash, StoredHash } from './pin-hash.ts';
 
 /** Who changes a PIN. Their session and token must still be valid when the change commits: 401. */
 interface Author {
@@ -16,8 +17,8 @@ interface Author {
   readonly actor: Actor;
 }
 
-/** The stored part of a user's PIN. */
-export type StoredPin = Pick<Pin, 'hash' | 'createdAt' | 'lockedUntil'>;
+/** A user's PIN as it is stored. */
+export type StoredPin = StoredHash & Pick<Pin, 'createdAt' | 'lockedUntil'>;
 
 export class PinRepository {
   readonly #database: Database;
@@ -33,11 +34,12 @@ export class PinRepository {
   }
 
   /** False if the user already has a PIN. */
-  set(author: Author, hash: string): Promise<boolean> {
+  set(author: Author, sealed: SealedHash): Promise<boolean> {
     const { actor } = author;
     const { userId } = actor;
     return whileSignedIn(this.#database, author.caller, async (tx) => {
-      const { count } = await tx.pin.createMany({ data: { userId, hash }, skipDuplicates: true });
+      const data = { userId, ...sealed };
+      const { count } = await tx.pin.createMany({ data, skipDuplicates: true });
       if (count === 0) return false;
       await note(tx, actor, 'pin_set');
       await this.#mails.notify(tx, userId, { kind: 'factor_added', factor: 'pin' }, actor);
@@ -45,14 +47,14 @@ export class PinRepository {
     });
   }
 
-  /** Replaces the PIN with the hash `old`; false if that has changed meanwhile. */
-  replace(author: Author, old: string, hash: string): Promise<boolean> {
+  /** Replaces the PIN `old`; false if that has changed meanwhile. */
+  replace(author: Author, old: StoredPin, sealed: SealedHash): Promise<boolean> {
     const { actor } = author;
     const { userId } = actor;
     return whileSignedIn(this.#database, author.caller, async (tx) => {
       const { count } = await tx.pin.updateMany({
-        where: { userId, hash: old },
-        data: { hash, createdAt: new Date(), ...UNLOCKED },
+        where: { userId, createdAt: old.createdAt },
+        data: { ...sealed, createdAt: new Date(), ...UNLOCKED },
       });
       if (count === 0) return false;
       await note(tx, actor, 'pin_changed');
@@ -62,13 +64,21 @@ export class PinRepository {
   }
 
   /**
-   * Unlocks the session and its tokens, and resets the count of wrong PINs. False if the PIN no longer has the
-   * hash that was verified.
+   * Unlocks the session and its tokens, and resets the count of wrong PINs. False if the PIN is no longer the one
+   * that was verified. `sealed` seals its hash.
    */
-  unlock(userId: string, sessionId: string | null, hash: string): Promise<boolean> {
+  unlock(
+    userId: string,
+    sessionId: string | null,
+    { createdAt }: StoredPin,
+    sealed?: SealedHash,
+  ): Promise<boolean> {
     return this.#database.$transaction(async (tx) => {
       await lockUser(tx, userId);
-      const { count } = await tx.pin.updateMany({ where: { userId, hash }, data: UNLOCKED });
+      const { count } = await tx.pin.updateMany({
+        where: { userId, createdAt },
+        data: { ...UNLOCKED, ...sealed },
+      });
       if (count === 0) return false;
       if (sessionId === null) return true;
       await tx.session.updateMany({

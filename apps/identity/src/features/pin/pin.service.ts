@@ -1,4 +1,5 @@
 import { HttpError, invalidField, validationFailed } from '@tessera/http-kit';
+import type { Vault } from '@tessera/vault';
 import { actorOf } from '../../activity/activity.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
@@ -7,10 +8,12 @@ import type { UserCaller } from '../../tokens/caller.ts';
 import type { ReauthenticationService } from '../reauthentication/reauthentication.service.ts';
 import type { PasswordConfirmation } from '../sign-in/password-confirmation.ts';
 import type { PinRepository } from './pin.repository.ts';
+import { hashOf, sealHash } from './pin-hash.ts';
 
 interface Dependencies {
   readonly repository: PinRepository;
   readonly passwords: Passwords;
+  readonly vault: Vault;
   readonly lockout: Lockout;
   readonly confirmation: PasswordConfirmation;
   readonly reauthentication: Pick<ReauthenticationService, 'requireRecent'>;
@@ -95,14 +98,14 @@ export class PinService {
 
   /** Sets a PIN. 422 if it is too easy or the confirmation differs, 409 if a PIN is already set. */
   async set(caller: UserCaller, given: NewPin, origin: Origin): Promise<void> {
-    const { repository, passwords, reauthentication } = this.#use;
+    const { repository, passwords, vault, reauthentication } = this.#use;
     const { pin } = given;
     await reauthentication.requireRecent(caller);
     requireAcceptable(given);
     if (await this.isEnabled(caller)) throw pinExists();
-    const hash = await passwords.hash(pin, caller.id);
+    const sealed = sealHash(vault, caller.id, await passwords.hash(pin, caller.id));
     const author = { caller, actor: actorOf(caller, origin) };
-    if (!(await repository.set(author, hash))) throw pinExists();
+    if (!(await repository.set(author, sealed))) throw pinExists();
   }
 
   /**
@@ -115,7 +118,7 @@ export class PinService {
     given: NewPin & { readonly current: string },
     origin: Origin,
   ): Promise<void> {
-    const { repository, passwords, lockout, reauthentication } = this.#use;
+    const { repository, passwords, vault, lockout, reauthentication } = this.#use;
     const { id: userId } = caller;
     await reauthentication.requireRecent(caller);
     const stored = await repository.find(userId);
@@ -123,9 +126,9 @@ export class PinService {
     requireAcceptable(given, given.current);
     const actor = actorOf(caller, origin);
     const isCorrect = await lockout.attempt(userId, async () => {
-      if (!(await passwords.matches(given.current, stored.hash, userId))) return null;
-      const hash = await passwords.hash(given.pin, userId);
-      if (await repository.replace({ caller, actor }, stored.hash, hash)) return true;
+      if (!(await passwords.matches(given.current, hashOf(vault, stored), userId))) return null;
+      const sealed = sealHash(vault, userId, await passwords.hash(given.pin, userId));
+      if (await repository.replace({ caller, actor }, stored, sealed)) return true;
       throw pinChanged();
     });
     if (isCorrect) return;
@@ -138,13 +141,15 @@ export class PinService {
    * periods; 409 if no PIN is set.
    */
   async verify(caller: UserCaller, pin: string, origin: Origin): Promise<void> {
-    const { repository, passwords, lockout } = this.#use;
+    const { repository, passwords, vault, lockout } = this.#use;
     const { id: userId, sessionId } = caller;
     const stored = await repository.find(userId);
     if (!stored) throw noPin();
     const isCorrect = await lockout.attempt(userId, async () => {
-      if (!(await passwords.matches(pin, stored.hash, userId))) return null;
-      if (await repository.unlock(userId, sessionId, stored.hash)) return true;
+      const hash = hashOf(vault, stored);
+      if (!(await passwords.matches(pin, hash, userId))) return null;
+      const sealed = stored.sealedHash ? undefined : sealHash(vault, userId, hash);
+      if (await repository.unlock(userId, sessionId, stored, sealed)) return true;
       throw pinChanged();
     });
     if (isCorrect) return;

@@ -1,3 +1,4 @@
+import bcrypt from 'bcrypt';
 import type { User } from '../../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { type Bearer, PASSWORD } from '../../testing/population.ts';
@@ -41,8 +42,11 @@ describe('PIN disabled: set', () => {
     expect([status, body]).toEqual([200, { success: true, message: 'The PIN has been set.' }]);
     expect(await isEnabled(bearer)).toBe(true);
     const { database } = identity.context;
-    const { hash } = await database.pin.findUniqueOrThrow({ where: { userId: user.id } });
-    expect(hash).toMatch(/^\$2b\$/);
+    const { hash, sealedHash } = await database.pin.findUniqueOrThrow({
+      where: { userId: user.id },
+    });
+    const opened = identity.context.vault.open(sealedHash ?? Buffer.of(), `pin ${user.id}`);
+    expect([hash, String(opened)]).toEqual(['', expect.stringMatching(/^\$2b\$/)]);
     const where = { userId: user.id, action: 'pin_set' };
     expect(await database.activityEntry.count({ where })).toBe(1);
   });
@@ -165,6 +169,67 @@ describe('PIN enabled: change', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     await disable(bearer, PASSWORD).expect(200);
     expect((await change(bearer, PIN, NEXT)).status).toBe(409);
+  });
+});
+
+describe('The hash of a PIN', () => {
+  const rowOf = ({ id: userId }: User) =>
+    identity.context.database.pin.findUniqueOrThrow({ where: { userId } });
+  const withoutSeal = async (user: User): Promise<void> => {
+    const hash = await bcrypt.hash(PIN, 4);
+    await identity.context.database.pin.create({ data: { userId: user.id, hash } });
+  };
+
+  test('is nowhere in the row, neither after setting nor after changing the PIN', async () => {
+    const { user, bearer } = await someone();
+    const isReadable = async () => {
+      const { pool } = identity.context;
+      const { rows } = await pool.query(
+        `SELECT to_jsonb(p)::text || encode(sealed_hash, 'escape') AS text
+         FROM identity.pins p WHERE user_id = $1`,
+        [user.id],
+      );
+      return rows[0].text.includes('$2');
+    };
+    await set(bearer, PIN).expect(200);
+    expect(await isReadable()).toBe(false);
+    const body = { current_pin: PIN, pin: '564738', pin_confirmation: '564738' };
+    await identity.http.post('/api/auth/pin/change').set(bearer).send(body).expect(200);
+    expect(await isReadable()).toBe(false);
+  });
+
+  test('works unsealed, as the previous release stores it, and is sealed by the right PIN', async () => {
+    const { user } = await someone();
+    await withoutSeal(user);
+    const locked = steps.bearerOf(await steps.login(user));
+    expect((await steps.verifyPin(locked, '918273')).status).toBe(422);
+    expect(await rowOf(user)).toMatchObject({ sealedHash: null });
+    expect((await steps.verifyPin(locked, PIN)).status).toBe(200);
+    expect(await rowOf(user)).toMatchObject({ hash: '', sealedHash: expect.any(Uint8Array) });
+    const again = steps.bearerOf(await steps.login(user));
+    expect((await steps.verifyPin(again, '918273')).status).toBe(422);
+    expect((await steps.verifyPin(again, PIN)).status).toBe(200);
+  });
+
+  test('is sealed when a PIN that is not sealed yet is changed', async () => {
+    const { user, bearer } = await someone();
+    await withoutSeal(user);
+    const body = { current_pin: PIN, pin: '564738', pin_confirmation: '564738' };
+    await identity.http.post('/api/auth/pin/change').set(bearer).send(body).expect(200);
+    expect(await rowOf(user)).toMatchObject({ hash: '', sealedHash: expect.any(Uint8Array) });
+    const locked = steps.bearerOf(await steps.login(user));
+    expect((await steps.verifyPin(locked, '564738')).status).toBe(200);
+  });
+
+  test('does not verify in the row of another user', async () => {
+    const [owner, other] = [await someone(), await someone()];
+    await set(owner.bearer, PIN).expect(200);
+    await set(other.bearer, '564738').expect(200);
+    const { sealedHash } = await rowOf(owner.user);
+    const where = { userId: other.user.id };
+    await identity.context.database.pin.update({ where, data: { sealedHash } });
+    const locked = steps.bearerOf(await steps.login(other.user));
+    expect((await steps.verifyPin(locked, PIN)).status).toBe(500);
   });
 });
 
