@@ -71,6 +71,7 @@ import { ClientAttempts } from './oauth/client-attempts.ts';
 import { AuthorizationServer } from './oauth/user/server.ts';
 import type { Places } from './origin/places.ts';
 import { Passwords } from './passwords/passwords.ts';
+import { highestStoredCost } from './passwords/stored-cost.ts';
 import { createAttemptLimits } from './security/attempt-limits.ts';
 import { Lockout } from './security/lockout.ts';
 import { Authentication } from './tokens/authenticate.ts';
@@ -113,7 +114,7 @@ export const createServices = (parts: Parts) => {
   const attempts = createAttemptLimits(counters, config.limits);
   const clientAttempts = new ClientAttempts(counters, config.limits.clientFailures);
   const me = new MeService(new MeRepository(database));
-  const passwords = new Passwords(config.passwords, parts.registry);
+  const passwords = new Passwords(config.passwords, highestStoredCost(database), parts.registry);
   const devices = new DevicesService(
     new DevicesRepository(database),
     config.lifetimes.deviceTrust,

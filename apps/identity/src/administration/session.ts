@@ -8,6 +8,7 @@ import { createDatabase, type Database, migrations } from '../database.ts';
 import { ensureBuiltInRoles } from '../features/roles/built-in-roles.ts';
 import { MailOutbox } from '../mail/outbox.ts';
 import { Passwords } from '../passwords/passwords.ts';
+import { highestStoredCost } from '../passwords/stored-cost.ts';
 
 /** The dependencies of a command. */
 export interface Session {
@@ -33,7 +34,7 @@ export const sessionsIn =
     const { pool, database } = createDatabase(config.database, logger);
     try {
       await ensureBuiltInRoles(database);
-      const passwords = new Passwords(config.passwords);
+      const passwords = new Passwords(config.passwords, highestStoredCost(database));
       const vault = createVault(config.keyEncryptionKeys);
       return await work({
         database,

@@ -2,11 +2,12 @@ import { availableParallelism } from 'node:os';
 import { Registry } from 'prom-client';
 import { Passwords } from './passwords.ts';
 
+const noCost = async () => 0;
 const settings = { cost: 4, minLength: 12, brandName: 'Tessera' };
 
 test('no account gets more than its share of the queue', async () => {
   const queueLimit = 40 - availableParallelism();
-  const passwords = new Passwords({ ...settings, queueLimit });
+  const passwords = new Passwords({ ...settings, queueLimit }, noCost);
   const ofOne = Array.from({ length: 30 }, () =>
     passwords.hash('Correct-horse-7-battery', 'one').then(
       () => 'done',
@@ -25,7 +26,7 @@ test('The metrics of the queue show what runs, waits, is refused and how long it
   const registry = new Registry();
   const queueLimit = 4;
   const cores = availableParallelism();
-  const passwords = new Passwords({ ...settings, cost: 8, queueLimit }, registry);
+  const passwords = new Passwords({ ...settings, cost: 8, queueLimit }, noCost, registry);
   const sent = cores + queueLimit + 1;
   const hashes = Array.from({ length: sent }, (_, i) => passwords.hash('192837', `account ${i}`));
   const outcomes = Promise.allSettled(hashes);

@@ -47,6 +47,7 @@ const SHARE = 1 / 4;
  */
 export class Passwords {
   readonly #cost: number;
+  readonly #highestStoredCost: () => Promise<number>;
   readonly #minLength: number;
   readonly #brandName: string;
   readonly #common = new CommonPasswords();
@@ -56,12 +57,15 @@ export class Passwords {
   readonly #ofAccounts: InFlight;
   readonly #metrics: HashQueueMetrics | undefined;
 
+  /** `highestStoredCost` returns the highest bcrypt cost of the stored passwords. */
   constructor(
     { cost, queueLimit, minLength, brandName, workers = 1 }: PasswordSettings,
+    highestStoredCost: () => Promise<number>,
     registry?: Registry,
   ) {
     const cores = Math.ceil(availableParallelism() / workers);
     this.#cost = cost;
+    this.#highestStoredCost = highestStoredCost;
     this.#minLength = minLength;
     this.#brandName = brandName;
     this.#most = cores + queueLimit;
@@ -115,14 +119,16 @@ export class Passwords {
   }
 
   /**
-   * Whether the password matches the hash. A mismatch takes equally long without a hash or with one of a lower
-   * cost. 503 when the queue is full.
+   * Whether the password matches the hash. A mismatch takes as long as one with the strongest hash that is stored
+   * or created, whatever the cost of this hash, and without a hash. 503 when the queue is full.
    */
   async matches(given: string, stored: string | null, account: string): Promise<boolean> {
     const password = normalisedPassword(given);
     const known = isTooLongToHash(password) ? null : stored;
-    const hash = known ?? dummyHash(this.#cost);
-    const equal = await this.#queued(account, () => this.#compare(password, hash));
+    // Other processes may create hashes with a different cost, so the cost is read each time.
+    const highest = Math.max(this.#cost, await this.#highestStoredCost());
+    const hash = known ?? dummyHash(highest);
+    const equal = await this.#queued(account, () => this.#compare(password, hash, highest));
     return equal && known !== null;
   }
 
@@ -137,10 +143,10 @@ export class Passwords {
     return bcrypt.getRounds(hash) < this.#cost;
   }
 
-  /** After a mismatch, compares once per cost up to the configured one: together with the first, the same work. */
-  async #compare(password: string, hash: string): Promise<boolean> {
+  /** After a mismatch, compares once per cost up to the highest one: together with the first, the same work. */
+  async #compare(password: string, hash: string, highest: number): Promise<boolean> {
     if (await bcrypt.compare(password, hash)) return true;
-    for (let cost = bcrypt.getRounds(hash); cost < this.#cost; cost += 1) {
+    for (let cost = bcrypt.getRounds(hash); cost < highest; cost += 1) {
       await bcrypt.compare(password, dummyHash(cost));
     }
     return false;

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { createProgram } from '../administration/commands/program.ts';
 import { type Session, sessionsIn } from '../administration/session.ts';
 import { Passwords } from '../passwords/passwords.ts';
+import { highestStoredCost } from '../passwords/stored-cost.ts';
 import { type AdminEnvironment, adminEnvironment, type Ended } from './admin.ts';
 import type { TestIdentity } from './identity.ts';
 
@@ -34,7 +35,7 @@ export const commandsOf =
       pool,
       vault: createVault(config.keyEncryptionKeys),
       mail,
-      passwords: new Passwords(config.passwords),
+      passwords: new Passwords(config.passwords, highestStoredCost(database)),
       tenantRedirectUris: config.tenantRedirectUris,
       reservedSlugs: config.reservedSlugs,
     };

@@ -134,27 +134,43 @@ describe('hashing', () => {
     }
   });
 
-  test('takes as much work for an outdated hash as for an unknown address', async () => {
-    const identity = await start({ BCRYPT_COST: '7' });
-    const { id, email } = await identity.people.user();
-    const passwordHash = await bcrypt.hash(PASSWORD, 4);
-    await identity.context.database.user.update({ where: { id }, data: { passwordHash } });
-    const compare = import.meta.jest.spyOn(bcrypt, 'compare');
-    try {
-      const workFor = async (address: string | null) => {
-        compare.mockClear();
-        expect((await attempt(identity, address, 'wrong')).status).toBe(401);
-        const hashes = compare.mock.calls.map(([, hash]) => String(hash));
-        return hashes.reduce((work, hash) => work + 2 ** bcrypt.getRounds(hash), 0);
-      };
-      expect([await workFor(email), await workFor('nobody@example.test')]).toEqual([
-        2 ** 7,
-        2 ** 7,
-      ]);
-    } finally {
-      compare.mockRestore();
-    }
-  });
+  test.each([
+    ['lower than', 4, 7],
+    ['equal to', 7, 7],
+    ['higher than', 8, 8],
+  ])(
+    'takes as much work for a hash with a cost %s the configured one as for an unknown address',
+    async (_, cost, work) => {
+      const identity = await start({ BCRYPT_COST: '7' });
+      const { database } = identity.context;
+      const { id, email } = await identity.people.user();
+      const { email: other } = await identity.people.user();
+      const inactive = await identity.people.user({ data: { isActive: false } });
+      const withoutPassword = await identity.people.user({ data: { passwordHash: null } });
+      const passwordHash = await bcrypt.hash(PASSWORD, cost);
+      await database.user.update({ where: { id }, data: { passwordHash } });
+      const compare = import.meta.jest.spyOn(bcrypt, 'compare');
+      try {
+        const workFor = async (address: string | null) => {
+          compare.mockClear();
+          expect((await attempt(identity, address, 'wrong')).status).toBe(401);
+          const hashes = compare.mock.calls.map(([, hash]) => String(hash));
+          return hashes.reduce((work, hash) => work + 2 ** bcrypt.getRounds(hash), 0);
+        };
+        const addresses = [email, other, inactive.email, withoutPassword.email, 'no@example.test'];
+        for (const address of addresses) {
+          expect([address, await workFor(address)]).toEqual([address, 2 ** work]);
+        }
+        // Without the hash, the configured cost is the highest one.
+        await database.user.update({ where: { id }, data: { passwordHash: null } });
+        for (const address of addresses) {
+          expect([address, await workFor(address)]).toEqual([address, 2 ** 7]);
+        }
+      } finally {
+        compare.mockRestore();
+      }
+    },
+  );
 
   test('takes as much CPU time for an unknown address', async () => {
     const identity = await start({ BCRYPT_COST: '10' });
