@@ -119,7 +119,7 @@ export class InvitationsService {
       },
     );
     background.run('an invitation could not be sent', async () => {
-      if (!(await quota.allows('invitation', `${tenantId}:${email}`))) return;
+      if (!(await quota.allows('invitation', email))) return;
       await repository.invite(invitation);
     });
   }

@@ -150,6 +150,45 @@ describe('an invitation', () => {
     expect(mail.text.replaceAll('\u2060', '')).toContain('evil.example');
   });
 
+  test('is mailed to an address a few times an hour, whichever tenants and routes send it', async () => {
+    const strict = await startIdentity({ RATE_LIMIT_MAIL: '3', MAIL_DIRECTORY: mailbox.directory });
+    try {
+      const email = address();
+      const next = address();
+      for (const invited of [email, email, email, next]) {
+        const own = await strict.people.tenant();
+        const owner = await strict.people.user({ tenant: own, role: 'owner' });
+        const by = await strict.people.signIn(owner);
+        const member = { email: invited.toUpperCase(), role: 'member' };
+        await strict.http.post(`/api/tenants/${own.id}/members`).set(by).send(member).expect(202);
+        const registered = { first_name: 'Nora', last_name: 'Neu', email: invited };
+        await strict.http.post('/api/auth/register').set(by).send(registered).expect(202);
+      }
+      await mailbox.next('invitation', email, 3);
+      await mailbox.next('invitation', next, 2);
+      expect(await mailbox.to(email)).toHaveLength(3);
+      const { database } = strict.context;
+      const where = { purpose: 'invitation', email };
+      expect(await database.oneTimeToken.count({ where })).toBe(3);
+    } finally {
+      await strict.stop();
+    }
+  });
+
+  test('has names without invisible characters in its subject, text and HTML', async () => {
+    const name = 'Ac\u200bme \u202etset.live\u202c\u2066';
+    const own = await identity.people.tenant({ name });
+    const data = { firstName: '\u2067Ann\ufeffa\u202e', lastName: 'An\u00addor' };
+    const inviter = await identity.people.user({ tenant: own, role: 'owner', data });
+    const email = address();
+    const by = await identity.people.signIn(inviter);
+    const members = `/api/tenants/${own.id}/members`;
+    await identity.http.post(members).set(by).send({ email, role: 'member' }).expect(202);
+    const { subject, text } = await mailbox.next('invitation', email);
+    expect(subject).toBe('You are invited to join Acme tset.\u2060live');
+    expect(text).toContain('Anna Andor has invited you to join Acme tset.\u2060live.');
+  });
+
   test('is limited per day and tenant: then 429', async () => {
     const strict = await startIdentity({ RATE_LIMIT_INVITATIONS: '2' });
     const own = await strict.people.tenant();
