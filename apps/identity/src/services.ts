@@ -130,6 +130,7 @@ export const createServices = (parts: Parts) => {
     confirmation: passwordConfirmation,
     maxAge: config.reauthenticateAfter,
   });
+  const lockout = new Lockout(pool, config.lockout);
   const signIn = new SignInService({
     repository: new SignInRepository(database, issueToken),
     passwords,
@@ -206,7 +207,7 @@ export const createServices = (parts: Parts) => {
       repository: new TwoFactorRepository(database),
       totp: parts.totp ?? createTotp(config.twoFactorIssuer),
       vault,
-      lockout: new Lockout(pool, 'two_factors', config.lockout),
+      lockout,
       passwords: passwordConfirmation,
       devices,
       signIn,
@@ -217,7 +218,7 @@ export const createServices = (parts: Parts) => {
       repository: new PinRepository(database, securityMails),
       passwords,
       vault,
-      lockout: new Lockout(pool, 'pins', config.lockout),
+      lockout,
       confirmation: passwordConfirmation,
       reauthentication,
     }),

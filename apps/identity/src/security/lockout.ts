@@ -11,24 +11,51 @@ export interface LockoutPolicy {
 /** Maximum duration of a lock, in seconds. */
 const MAX_LOCK = 86_400;
 
-/** Tables whose rows count wrong codes. */
-type Factor = 'two_factors' | 'pins';
+interface Lock {
+  readonly table: 'two_factors' | 'pins';
+  /** The column with the number of wrong codes. */
+  readonly failures: string;
+  readonly lockedUntil: string;
+}
 
-/** What the user enters. */
-const entered: Readonly<Record<Factor, string>> = { two_factors: 'codes', pins: 'PINs' };
+const columns = { failures: 'failures', lockedUntil: 'locked_until' };
+const oneTimePasswords: Lock = { table: 'two_factors', ...columns };
+const recoveryCodes: Lock = {
+  table: 'two_factors',
+  failures: 'recovery_failures',
+  lockedUntil: 'recovery_locked_until',
+};
+const pins: Lock = { table: 'pins', ...columns };
+
+interface CodeKind {
+  /** Locked, no code of this kind is checked. */
+  readonly lock: Lock;
+  /** Also counts the wrong ones, unless it is locked. */
+  readonly other?: Lock;
+  /** What the user enters. */
+  readonly plural: string;
+}
+
+/** Both kinds of codes of the second factor are locked together, but unlocked separately. */
+const kinds = {
+  totp: { lock: oneTimePasswords, other: recoveryCodes, plural: 'codes' },
+  recovery: { lock: recoveryCodes, other: oneTimePasswords, plural: 'codes' },
+  pin: { lock: pins, plural: 'PINs' },
+} satisfies Readonly<Record<string, CodeKind>>;
 
 /** What a correct code writes into the row, in the transaction that it authorizes. */
 export const UNLOCKED = { failures: 0, lockedUntil: null } as const;
 
+/** What unlocks recovery codes. */
+export const RECOVERY_UNLOCKED = { recoveryFailures: 0, recoveryLockedUntil: null } as const;
+
 /** Locks a factor after wrong codes, for increasing times, across all replicas (decision I3). */
 export class Lockout {
   readonly #pool: Pool;
-  readonly #factor: Factor;
   readonly #policy: LockoutPolicy;
 
-  constructor(pool: Pool, factor: Factor, policy: LockoutPolicy) {
+  constructor(pool: Pool, policy: LockoutPolicy) {
     this.#pool = pool;
-    this.#factor = factor;
     this.#policy = policy;
   }
 
@@ -37,48 +64,58 @@ export class Lockout {
    * it is checked, so that concurrent attempts cannot exceed the limit. 429 while the factor is locked. An
    * error of `check` does not count as an attempt.
    */
-  async attempt<T>(userId: string, check: () => Promise<T | null>): Promise<T | null> {
-    await this.#count(userId);
+  async attempt<T>(
+    kind: keyof typeof kinds,
+    userId: string,
+    check: () => Promise<T | null>,
+  ): Promise<T | null> {
+    const { lock, other }: CodeKind = kinds[kind];
+    if (!(await this.#count(lock, userId))) throw await this.#locked(kinds[kind], userId);
+    const counted = other && (await this.#count(other, userId)) ? [lock, other] : [lock];
     try {
       return await check();
     } catch (error) {
-      await this.#uncount(userId);
+      for (const one of counted) await this.#uncount(one, userId);
       throw error;
     }
   }
 
-  async #count(userId: string): Promise<void> {
+  /** False while it is locked. */
+  async #count({ table, failures, lockedUntil }: Lock, userId: string): Promise<boolean> {
     const { attempts, firstLock } = this.#policy;
     const { rowCount } = await this.#pool.query(
-      `UPDATE identity.${this.#factor} SET failures = failures + 1,
-         locked_until = CASE WHEN failures + 1 >= $2 THEN
-           now() + least($3 * 2 ^ least(failures + 1 - $2, 30), $4) * interval '1 second' END
-       WHERE user_id = $1 AND (locked_until IS NULL OR locked_until <= now())`,
+      `UPDATE identity.${table} SET ${failures} = ${failures} + 1,
+         ${lockedUntil} = CASE WHEN ${failures} + 1 >= $2 THEN
+           now() + least($3 * 2 ^ least(${failures} + 1 - $2, 30), $4) * interval '1 second' END
+       WHERE user_id = $1 AND (${lockedUntil} IS NULL OR ${lockedUntil} <= now())`,
       [userId, attempts, firstLock, MAX_LOCK],
     );
-    if (rowCount === 0) throw await this.#locked(userId);
+    return rowCount === 1;
   }
 
-  async #uncount(userId: string): Promise<void> {
+  async #uncount({ table, failures, lockedUntil }: Lock, userId: string): Promise<void> {
     await this.#pool.query(
-      `UPDATE identity.${this.#factor} SET failures = greatest(failures - 1, 0), locked_until = NULL
+      `UPDATE identity.${table} SET ${failures} = greatest(${failures} - 1, 0), ${lockedUntil} = NULL
        WHERE user_id = $1`,
       [userId],
     );
   }
 
-  async #locked(userId: string): Promise<HttpError> {
+  async #locked(
+    { lock: { table, lockedUntil }, plural }: CodeKind,
+    userId: string,
+  ): Promise<HttpError> {
     const { rows } = await this.#pool.query<{ seconds: string | null }>(
-      `SELECT ceil(extract(epoch FROM locked_until - now())) AS seconds
-       FROM identity.${this.#factor} WHERE user_id = $1`,
+      `SELECT ceil(extract(epoch FROM ${lockedUntil} - now())) AS seconds
+       FROM identity.${table} WHERE user_id = $1`,
       [userId],
     );
     const retryAfter = Math.max(1, Number(rows[0]?.seconds ?? 1));
     const limit = {
-      name: `${this.#factor.replace('_', '-')}-failures`,
+      name: `${table.replace('_', '-')}-failures`,
       limit: this.#policy.attempts,
       window: retryAfter,
-      message: `Too many wrong ${entered[this.#factor]}. Try again later.`,
+      message: `Too many wrong ${plural}. Try again later.`,
     };
     return tooManyAttempts(limit, retryAfter);
   }

@@ -5,6 +5,7 @@ import type { User } from '../../generated/prisma/client.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
 import type { Origin } from '../../origin/origin.ts';
 import { enqueue, type NewEvent } from '../../outbox/outbox.ts';
+import { RECOVERY_UNLOCKED } from '../../security/lockout.ts';
 import { findOneTimeToken, spendOneTimeToken, voidOneTimeTokens } from '../../tokens/one-time.ts';
 import { revokeOtherTokens, revokeUserTokens } from '../../tokens/revoke.ts';
 import { lockAddress, lockUser } from '../../users/users.ts';
@@ -122,6 +123,9 @@ export class PasswordsRepository {
   /**
    * Replaces the password that was read and adds that to the history. Voids reset links, trust in devices and a
    * pending address change, which somebody else may have requested. 409 if the password has changed meanwhile.
+   *
+   * Also unlocks recovery codes: whoever locked them knew the old password, and they are too long to guess. One-time
+   * passwords and the PIN stay locked, or each reset would allow further guesses.
    */
   async replace(tx: Transaction, person: Person, passwordHash: string): Promise<void> {
     const { id: userId, passwordHash: old } = person;
@@ -134,6 +138,7 @@ export class PasswordsRepository {
     await voidOneTimeTokens(tx, 'password_reset', { userId });
     await voidOneTimeTokens(tx, 'email_change', { userId });
     await this.#use.devices.endTrust(tx, userId);
+    await tx.twoFactor.updateMany({ where: { userId }, data: RECOVERY_UNLOCKED });
   }
 
   /**

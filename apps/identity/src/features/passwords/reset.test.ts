@@ -1,7 +1,9 @@
 import type { User } from '../../generated/prisma/client.ts';
+import type { Authenticator } from '../../testing/authenticator.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { type Mailbox, openMailbox } from '../../testing/mailbox.ts';
 import { PASSWORD } from '../../testing/population.ts';
+import { stepsOf } from '../../testing/sign-in.ts';
 import { present } from '../../testing/tokens.ts';
 
 const NEW = 'Another-horse-8-battery';
@@ -145,6 +147,64 @@ describe('reset', () => {
     expect(body.data).toMatchObject({ requires_2fa: true });
     const where = { userId: user.id };
     expect(await identity.context.database.pin.count({ where })).toBe(1);
+  });
+
+  describe('after somebody else has locked the second factor', () => {
+    const steps = () => stepsOf(identity);
+    let user: User;
+    let authenticator: Authenticator;
+    beforeEach(async () => {
+      user = await person();
+      const bearer = await identity.people.signIn(user);
+      authenticator = await identity.people.enableTwoFactor(user, bearer);
+    });
+    const guess = async (code: string, password = PASSWORD) => {
+      const pending = steps().bearerOf(await login(user.email, password).expect(200));
+      return (await steps().verify(pending, code)).status;
+    };
+    const guessAll = async (codes: readonly string[], password?: string) => {
+      const statuses = [];
+      for (const code of codes) statuses.push(await guess(code, password));
+      return statuses;
+    };
+    const recoveryCode = () => authenticator.recoveryCodes[0] ?? '';
+    const wrongRecoveryCode = '00000-00000-00000-00000';
+
+    test.each([
+      ['one-time passwords', () => authenticator.wrongCode()],
+      ['recovery codes', () => wrongRecoveryCode],
+    ])('with wrong %s, allows recovery codes but no one-time passwords', async (_, wrong) => {
+      const five = Array.from({ length: 5 }, wrong);
+      expect(await guessAll(five)).toEqual([422, 422, 422, 422, 422]);
+      expect(await guess(recoveryCode())).toBe(429);
+      expect(await guess(await authenticator.code())).toBe(429);
+      await reset({ token: await tokenFor(user), email: user.email }).expect(200);
+      expect(await guess(await authenticator.code(), NEW)).toBe(429);
+      expect(await guess(recoveryCode(), NEW)).toBe(200);
+      expect(await guess(await authenticator.code(), NEW)).toBe(200);
+    });
+
+    test('allows five wrong recovery codes, which extend no other lock', async () => {
+      await guessAll(Array.from({ length: 5 }, () => authenticator.wrongCode()));
+      await reset({ token: await tokenFor(user), email: user.email }).expect(200);
+      const { database } = identity.context;
+      const where = { userId: user.id };
+      const { lockedUntil } = await database.twoFactor.findUniqueOrThrow({ where });
+      const six = Array.from({ length: 6 }, () => wrongRecoveryCode);
+      expect(await guessAll(six, NEW)).toEqual([422, 422, 422, 422, 422, 429]);
+      expect(await guess(recoveryCode(), NEW)).toBe(429);
+      expect(await database.twoFactor.findUniqueOrThrow({ where })).toMatchObject({ lockedUntil });
+    });
+
+    test('keeps the PIN locked', async () => {
+      const other = await person();
+      const bearer = await identity.people.signIn(other);
+      await identity.people.setPin(bearer, '192837');
+      for (let i = 0; i < 5; i += 1) await steps().verifyPin(bearer, '918273');
+      await reset({ token: await tokenFor(other), email: other.email }).expect(200);
+      const locked = steps().bearerOf(await login(other.email, NEW).expect(200));
+      expect((await steps().verifyPin(locked, '192837')).status).toBe(429);
+    });
   });
 
   test('works once, and voids other pending links', async () => {

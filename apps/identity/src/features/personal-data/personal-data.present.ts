@@ -27,6 +27,8 @@ const twoFactor = ({ twoFactor: factor, recoveryCodes }: Person): Single['two_fa
     confirmed_at: factor.confirmedAt,
     failures: factor.failures,
     locked_until: factor.lockedUntil,
+    recovery_failures: factor.recoveryFailures,
+    recovery_locked_until: factor.recoveryLockedUntil,
     recovery_codes_left: recoveryCodes.filter(({ usedAt }) => usedAt === null).length,
     recovery_codes_used: recoveryCodes.filter(({ usedAt }) => usedAt !== null).length,
   };

@@ -77,6 +77,8 @@ const one = {
       confirmed_at: nullable(time()),
       failures: int(0, ANY),
       locked_until: nullable(time()),
+      recovery_failures: int(0, ANY),
+      recovery_locked_until: nullable(time()),
       recovery_codes_left: int(0, ANY),
       recovery_codes_used: int(0, ANY),
     }),

@@ -125,7 +125,7 @@ export class PinService {
     if (!stored) throw noPin();
     requireAcceptable(given, given.current);
     const actor = actorOf(caller, origin);
-    const isCorrect = await lockout.attempt(userId, async () => {
+    const isCorrect = await lockout.attempt('pin', userId, async () => {
       if (!(await passwords.matches(given.current, hashOf(vault, stored), userId))) return null;
       const sealed = sealHash(vault, userId, await passwords.hash(given.pin, userId));
       if (await repository.replace({ caller, actor }, stored, sealed)) return true;
@@ -145,7 +145,7 @@ export class PinService {
     const { id: userId, sessionId } = caller;
     const stored = await repository.find(userId);
     if (!stored) throw noPin();
-    const isCorrect = await lockout.attempt(userId, async () => {
+    const isCorrect = await lockout.attempt('pin', userId, async () => {
       const hash = hashOf(vault, stored);
       if (!(await passwords.matches(pin, hash, userId))) return null;
       const sealed = stored.sealedHash ? undefined : sealHash(vault, userId, hash);

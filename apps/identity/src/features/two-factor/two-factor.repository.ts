@@ -1,12 +1,15 @@
 import { type Actor, note } from '../../activity/activity.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { TwoFactor } from '../../generated/prisma/client.ts';
-import { UNLOCKED } from '../../security/lockout.ts';
+import { RECOVERY_UNLOCKED, UNLOCKED } from '../../security/lockout.ts';
 import { digest } from '../../security/secrets.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import { whileSignedIn } from '../../tokens/origin.ts';
 import { lockUser } from '../../users/users.ts';
 import { normalizedCode } from './codes.ts';
+
+/** What a correct code of either kind writes. */
+const BOTH_UNLOCKED = { ...UNLOCKED, ...RECOVERY_UNLOCKED } as const;
 
 const hashOf = (code: string) => digest(normalizedCode(code));
 
@@ -54,7 +57,7 @@ export class TwoFactorRepository {
   }
 
   async confirm(tx: Transaction, userId: string, lastStep: bigint): Promise<void> {
-    const data = { confirmedAt: new Date(), lastStep, ...UNLOCKED };
+    const data = { confirmedAt: new Date(), lastStep, ...BOTH_UNLOCKED };
     await tx.twoFactor.update({ where: { userId }, data });
   }
 
@@ -75,7 +78,7 @@ export class TwoFactorRepository {
   async useStep(tx: Transaction, userId: string, step: bigint): Promise<boolean> {
     const { count } = await tx.twoFactor.updateMany({
       where: { userId, OR: [{ lastStep: null }, { lastStep: { lt: step } }] },
-      data: { lastStep: step, ...UNLOCKED },
+      data: { lastStep: step, ...BOTH_UNLOCKED },
     });
     return count === 1;
   }
@@ -87,7 +90,7 @@ export class TwoFactorRepository {
       data: { usedAt: new Date() },
     });
     if (count === 0) return null;
-    await tx.twoFactor.update({ where: { userId }, data: UNLOCKED });
+    await tx.twoFactor.update({ where: { userId }, data: BOTH_UNLOCKED });
     return tx.recoveryCode.count({ where: { userId, usedAt: null } });
   }
 

@@ -189,7 +189,7 @@ export class TwoFactorService {
     await this.#requireEnabled(userId);
     const actor = actorOf(caller, client);
     const code = parseCode(given.code);
-    const verified = await lockout.attempt(userId, () =>
+    const verified = await lockout.attempt(code.kind, userId, () =>
       repository.change(userId, async (tx) => {
         const used = await this.#useCode(tx, await this.#requireEnabled(userId, tx), code, actor);
         if (!used) return null;
