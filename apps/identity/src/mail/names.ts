@@ -8,7 +8,7 @@ const WORD_JOINER = '\u2060';
  * Characters that show nothing themselves: they change the direction of the text around them, or hide in a word.
  * Variation selectors stay, since they choose between the forms of the letter before them.
  */
-const INVISIBLE = /[[\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]--\p{Variation_Selector}]/gv;
+const INVISIBLE = /(?!\p{Variation_Selector})[\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]/gu;
 
 /**
  * Makes a user-provided name safe for a mail to somebody else: on one line, of limited length, without invisible

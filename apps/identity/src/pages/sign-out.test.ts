@@ -55,6 +55,21 @@ test('ends all sessions of the user in this browser, with their apps, and no oth
   expect(actions.filter((action) => action === 'logout')).toHaveLength(1);
 });
 
+test('ends no sessions of another browser that shares the device', async () => {
+  const flow = new CodeFlow(identity);
+  const client = await flow.client();
+  const user = await identity.people.user({ tenant: await identity.people.tenant() });
+  const browsers = [await signIn(user.email), await signIn(user.email), await signIn(user.email)];
+  const { database } = identity.context;
+  expect(await database.device.count({ where: { userId: user.id } })).toBe(1);
+  for (const [index, { session }] of browsers.entries()) {
+    await flow.tokens(client, session);
+    await signOut(session);
+    const open = await database.session.count({ where: { userId: user.id, endedAt: null } });
+    expect(open).toBe(2 - index);
+  }
+});
+
 test('ends the session also if its device is no longer recorded', async () => {
   const { id, email } = await identity.people.user();
   const { session } = await signIn(email);

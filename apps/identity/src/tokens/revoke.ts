@@ -74,17 +74,26 @@ export const endSessions = async (
   return sessionIds.map((id) => tokenRevokedEvent({ session_id: id, user_id: userId, reason }));
 };
 
+/** A device of a user, or what one of the browsers that share it uses of it. */
+interface UsedDevice {
+  readonly deviceId: string;
+  readonly userId: string;
+  /** Value of `deviceCookieHash` in the sessions of that browser. */
+  readonly cookieHash?: Uint8Array<ArrayBuffer> | null;
+}
+
 /**
  * Ends the open sessions of a user on one device, with all their tokens. The caller must hold the lock of the user, so
  * that a sign-in in progress has finished and its session is ended too.
  */
 export const endSessionsOfDevice = async (
   tx: Transaction,
-  { deviceId, userId }: { readonly deviceId: string; readonly userId: string },
+  { deviceId, userId, cookieHash }: UsedDevice,
   reason: RevocationReason,
 ): Promise<TokenRevokedEvent[]> => {
+  const ofBrowser = cookieHash === undefined ? {} : { deviceCookieHash: cookieHash };
   const sessions = await tx.session.findMany({
-    where: { deviceId, userId, endedAt: null, expiresAt: { gt: new Date() } },
+    where: { deviceId, userId, ...ofBrowser, endedAt: null, expiresAt: { gt: new Date() } },
     select: { id: true },
   });
   return endSessions(tx, { sessionIds: sessions.map(({ id }) => id), userId }, reason);

@@ -4,12 +4,13 @@ import type { Device } from '../../generated/prisma/client.ts';
 import type { Origin } from '../../origin/origin.ts';
 import { describeDevice } from '../../origin/user-agent.ts';
 import { enqueue } from '../../outbox/outbox.ts';
-import { digest, newSecret } from '../../security/secrets.ts';
+import { digest } from '../../security/secrets.ts';
 import { endSessionsOfDevice } from '../../tokens/revoke.ts';
 import { lockUser } from '../../users/users.ts';
+import { ownDevice, ownerOfOtherCookie, sharedDevice } from './shared-devices.ts';
 
-/** Maximum length of the list; most users have a handful of devices. */
-export const MAX_LISTED = 200;
+/** Maximum number of devices kept per user; most users have a handful. */
+export const MAX_DEVICES = 200;
 /** Maximum number of devices kept per user that never returned their cookie and have no session. */
 export const MAX_UNRECOGNISED = 50;
 
@@ -33,42 +34,52 @@ export class DevicesRepository {
       where: { secretHash: digest(secret) },
       select: { userId: true },
     });
-    return found?.userId ?? null;
+    return found?.userId ?? ownerOfOtherCookie(this.#database, secret);
+  }
+
+  /** See `ownDevice`. */
+  own(tx: Transaction, userId: string, secret: string): Promise<Device | null> {
+    return ownDevice(tx, userId, secret);
   }
 
   find(tx: Transaction, userId: string, secret: string): Promise<Device | null> {
     return tx.device.findFirst({ where: { secretHash: digest(secret), userId } });
   }
 
-  /** Updates a device that presented its cookie again, and its known networks. */
-  updateKnown(
+  /** See `sharedDevice`. */
+  shared(tx: Transaction, userId: string, userAgent: string | null): Promise<Device | null> {
+    return sharedDevice(tx, userId, userAgent);
+  }
+
+  /** Updates a device and its known networks; `keepsCookie` if it presented its cookie. */
+  update(
     tx: Transaction,
-    id: string,
+    { id }: Device,
     origin: Origin,
-    networks: readonly string[],
+    known: { readonly networks: readonly string[]; readonly keepsCookie: boolean },
   ): Promise<Device> {
-    const data = { ...lastSeen(origin), keepsCookie: true, networks: [...networks] };
+    const { keepsCookie, networks } = known;
+    const data = { ...lastSeen(origin), keepsCookie, networks: [...networks] };
     return tx.device.update({ where: { id }, data });
   }
 
-  /** Adds a device with a new secret. */
+  /** Adds a device. */
   async add(
     tx: Transaction,
     userId: string,
+    secret: string,
     origin: Origin,
     networks: readonly string[],
-  ): Promise<{ readonly device: Device; readonly secret: string }> {
+  ): Promise<Device> {
     await this.#removeOldest(tx, userId);
-    const secret = newSecret();
-    const device = await tx.device.create({
+    return tx.device.create({
       data: { ...lastSeen(origin), userId, secretHash: digest(secret), networks: [...networks] },
     });
-    return { device, secret };
   }
 
   /**
-   * Limits the devices of clients that drop cookies: of the devices that never returned, are not trusted and
-   * have no session, only the newest are kept.
+   * Limits the devices of a user: of those that never returned, are not trusted and have no session, only the
+   * newest are kept, and of all of them those with trust and with sessions before others.
    */
   async #removeOldest(tx: Transaction, userId: string): Promise<void> {
     await tx.$executeRaw`
@@ -79,6 +90,14 @@ export class DevicesRepository {
           AND NOT EXISTS (SELECT FROM identity.sessions s
             WHERE s.device_id = d.id AND s.ended_at IS NULL AND s.expires_at > now())
         ORDER BY d.last_used_at DESC OFFSET ${MAX_UNRECOGNISED - 1})`;
+    await tx.$executeRaw`
+      DELETE FROM identity.devices WHERE id IN (
+        SELECT d.id FROM identity.devices d
+        WHERE d.user_id = ${userId}::uuid
+        ORDER BY coalesce(d.trusted_until > now(), false) DESC,
+          EXISTS (SELECT FROM identity.sessions s
+            WHERE s.device_id = d.id AND s.ended_at IS NULL AND s.expires_at > now()) DESC,
+          d.last_used_at DESC OFFSET ${MAX_DEVICES - 1})`;
   }
 
   async trust(tx: Transaction, id: string, until: Date): Promise<void> {
@@ -135,7 +154,7 @@ export class DevicesRepository {
     return this.#database.device.findMany({
       where: { userId },
       orderBy: [{ lastUsedAt: 'desc' }, { id: 'asc' }],
-      take: MAX_LISTED,
+      take: MAX_DEVICES,
     });
   }
 

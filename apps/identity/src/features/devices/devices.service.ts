@@ -4,6 +4,7 @@ import type { Transaction } from '../../database.ts';
 import type { Device } from '../../generated/prisma/client.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { Place, Places } from '../../origin/places.ts';
+import { newSecret } from '../../security/secrets.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { DevicesRepository } from './devices.repository.ts';
 
@@ -12,6 +13,8 @@ export interface RecordedDevice {
   readonly device: Device;
   /** The cookie value. */
   readonly secret: string;
+  /** Whether the cookie is not the one of the device: the device is shared until the cookie comes back. */
+  readonly isShared: boolean;
   /**
    * Why the user is notified: a new device, or a known device in a new network. Null for neither.
    */
@@ -57,15 +60,9 @@ export class DevicesService {
     return device ? isTrusted(device) : false;
   }
 
-  /** The id of the user's device with this secret; null if none. */
-  async idOf(tx: Transaction, userId: string, secret: string | null): Promise<string | null> {
-    const device = secret && (await this.#repository.find(tx, userId, secret));
-    return device ? device.id : null;
-  }
-
   /**
-   * Records the device of a sign-in. Only its cookie identifies a known device; without it, the device counts
-   * as new. The caller has locked the user.
+   * Records the device of a sign-in. Only its cookie identifies a known device. Sign-ins without one that have the same
+   * user agent share a device, but no cookie and no trust (decision I7). The caller has locked the user.
    */
   async record(
     tx: Transaction,
@@ -75,24 +72,34 @@ export class DevicesService {
   ): Promise<RecordedDevice> {
     const { ipAddress } = origin;
     const network = ipAddress && networkOf(ipAddress);
-    const known = secret && (await this.#repository.find(tx, userId, secret));
-    if (!secret || !known) {
+    const own = secret && (await this.#repository.own(tx, userId, secret));
+    const known = own || (await this.#repository.shared(tx, userId, origin.userAgent));
+    const isShared = known !== null && !own;
+    const cookie = secret && own ? secret : newSecret();
+    if (!known) {
       const networks = network ? [network] : [];
-      const added = await this.#repository.add(tx, userId, origin, networks);
-      return { ...added, notice: 'new_device', network };
+      const device = await this.#repository.add(tx, userId, cookie, origin, networks);
+      return { device, secret: cookie, isShared, notice: 'new_device', network };
     }
     const others = known.networks.filter((one) => one !== network);
     const networks = [...others, ...(network ? [network] : [])].slice(-MAX_NETWORKS);
-    const device = await this.#repository.updateKnown(tx, known.id, origin, networks);
+    const seen = { networks, keepsCookie: !isShared };
+    const device = await this.#repository.update(tx, known, origin, seen);
     // No notice for a device without recorded networks.
     const isKnown = known.networks.length === 0 || known.networks.includes(network ?? '');
-    return { device, secret, notice: network && !isKnown ? 'new_network' : null, network };
+    const notice = network && !isKnown ? 'new_network' : null;
+    return { device, secret: cookie, isShared, notice, network };
   }
 
-  /** Trusts the device for the configured lifetime; it skips the second factor. */
-  async trust(tx: Transaction, deviceId: string, actor: Actor): Promise<void> {
+  /**
+   * Trusts the device with this secret for the configured lifetime; it skips the second factor. No effect if the user
+   * has no such device.
+   */
+  async trust(tx: Transaction, userId: string, secret: string | null, actor: Actor): Promise<void> {
+    const device = secret && (await this.#repository.own(tx, userId, secret));
+    if (!device) return;
     const until = new Date(Date.now() + this.#trustLifetime * 1000);
-    await this.#repository.trust(tx, deviceId, until);
+    await this.#repository.trust(tx, device.id, until);
     await note(tx, actor, 'device_trusted');
   }
 

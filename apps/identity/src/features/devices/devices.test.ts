@@ -5,7 +5,7 @@ import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import type { Bearer } from '../../testing/population.ts';
 import { stepsOf } from '../../testing/sign-in.ts';
 import { claimsOf } from '../../testing/tokens.ts';
-import { MAX_UNRECOGNISED } from './devices.repository.ts';
+import { MAX_DEVICES, MAX_UNRECOGNISED } from './devices.repository.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0';
 const IPHONE =
@@ -97,21 +97,126 @@ describe('every sign-in records its device', () => {
     ]);
   });
 
-  test('as a new device without a cookie, whatever its user agent', async () => {
-    const first = await steps.login(user, { 'user-agent': 'curl/8' });
-    const second = await steps.login(user, { 'user-agent': 'curl/8' });
-    expect(deviceCookieOf(second)).not.toEqual(deviceCookieOf(first));
-    expect(await list(steps.bearerOf(second))).toHaveLength(2);
-    await steps.login(user, { ...deviceCookieOf(first), 'user-agent': 'curl/8' });
-    expect(await list(steps.bearerOf(second))).toHaveLength(2);
+  test.each(['curl/8', ''])(
+    'once per user agent without a cookie, also concurrently: %j',
+    async (userAgent) => {
+      const one = () => steps.login(user, { 'user-agent': userAgent });
+      const answers = [await one(), ...(await Promise.all([one(), one(), one(), one(), one()]))];
+      answers.push(await one());
+      const cookies = answers.map((answer) => deviceCookieOf(answer).cookie);
+      expect(new Set(cookies).size).toBe(7);
+      for (const answer of answers) {
+        expect(await list(steps.bearerOf(answer))).toMatchObject([{ is_current: true }]);
+      }
+      const other = steps.bearerOf(await steps.login(user, { 'user-agent': 'curl/9' }));
+      expect(await list(other)).toHaveLength(2);
+      const { database } = identity.context;
+      expect(await database.device.count({ where: { userId: user.id } })).toBe(2);
+    },
+  );
+
+  test('once per user agent with the unknown cookies of other sites or times', async () => {
+    let bearer: Bearer = { authorization: '' };
+    for (let i = 0; i < 3; i += 1) {
+      const cookie = `__Host-device=${randomBytes(32).toString('base64url')}`;
+      bearer = steps.bearerOf(await steps.login(user, { 'user-agent': 'curl/8', cookie }));
+    }
+    expect(await list(bearer)).toMatchObject([{ is_current: true }]);
+  });
+
+  test('as devices of their own once their cookies come back, each with its sessions', async () => {
+    const headers = { 'user-agent': FIREFOX };
+    const answers = [];
+    for (let i = 0; i < 3; i += 1) answers.push(await steps.login(user, headers));
+    for (const index of [1, 0, 2]) {
+      const before = answers[index] as (typeof answers)[number];
+      const again = await steps.login(user, { ...headers, ...deviceCookieOf(before) });
+      expect(deviceCookieOf(again)).toEqual(deviceCookieOf(before));
+      const current = async (bearer: Bearer) =>
+        (await list(bearer)).find((device) => device.is_current)?.id;
+      const ids = await Promise.all(answers.map((answer) => current(steps.bearerOf(answer))));
+      expect(ids[index]).toBe(await current(steps.bearerOf(again)));
+      expect(ids.filter((id) => id === ids[index])).toHaveLength(1);
+    }
+    const [first, second, third] = answers.map(steps.bearerOf) as [Bearer, Bearer, Bearer];
+    const devices = await list(first);
+    expect(devices).toHaveLength(3);
+    const own = devices.find((device) => device.is_current);
+    await revoke(first, own?.id).expect(200);
+    const me = async (bearer: Bearer) => (await identity.http.get('/api/me').set(bearer)).status;
+    expect([await me(first), await me(second), await me(third)]).toEqual([401, 200, 200]);
+  });
+
+  test('together while no cookie comes back: revoking the shared device ends all its sessions', async () => {
+    const here = steps.bearerOf(await steps.login(user, { 'user-agent': IPHONE }));
+    const lost = [];
+    for (let i = 0; i < 3; i += 1) lost.push(await steps.login(user, { 'user-agent': FIREFOX }));
+    const shared = (await list(here)).find((device) => !device.is_current);
+    await revoke(here, shared?.id).expect(200);
+    for (const answer of lost) {
+      expect((await identity.http.get('/api/me').set(steps.bearerOf(answer))).status).toBe(401);
+      const again = await steps.login(user, { 'user-agent': FIREFOX, ...deviceCookieOf(answer) });
+      expect(deviceCookieOf(again)).not.toEqual(deviceCookieOf(answer));
+    }
+    expect(await list(here)).toHaveLength(2);
+  });
+
+  test('and turns those with the same user agent that never returned into one', async () => {
+    const { database } = identity.context;
+    const answers = await Promise.all(
+      ['a/1', 'a/2', 'a/3'].map((userAgent) => steps.login(user, { 'user-agent': userAgent })),
+    );
+    const where = { userId: user.id };
+    await database.device.updateMany({ where, data: { userAgent: 'a/1' } });
+    const bearer = steps.bearerOf(await steps.login(user, { 'user-agent': 'a/1' }));
+    for (const answer of answers) {
+      expect(await list(steps.bearerOf(answer))).toMatchObject([{ is_current: true }]);
+    }
+    expect(await list(bearer)).toMatchObject([{ is_current: true }]);
+    for (const answer of answers) {
+      const again = await steps.login(user, { 'user-agent': 'a/1', ...deviceCookieOf(answer) });
+      expect(deviceCookieOf(again)).toEqual(deviceCookieOf(answer));
+    }
+  });
+
+  test('but does not share one that its user has named', async () => {
+    const bearer = steps.bearerOf(await steps.login(user, { 'user-agent': FIREFOX }));
+    const [device] = await list(bearer);
+    const named = { device_name: 'Kitchen' };
+    await identity.http.put(`/api/devices/${device?.id}`).set(bearer).send(named).expect(200);
+    await steps.login(user, { 'user-agent': FIREFOX });
+    expect(await list(bearer)).toHaveLength(2);
+  });
+
+  test('without accumulating more than a bounded number, trusted ones last', async () => {
+    const { database } = identity.context;
+    const rows = Array.from({ length: MAX_DEVICES + 5 }, (_, index) => ({
+      userId: user.id,
+      secretHash: randomBytes(32),
+      keepsCookie: true,
+      lastUsedAt: new Date(index * 1000),
+      trustedUntil: index === 0 ? new Date(Date.now() + 3600_000) : null,
+      name: 'curl',
+      type: 'unknown',
+      browser: 'curl',
+      os: 'unknown',
+    }));
+    await database.device.createMany({ data: rows });
+    const bearer = steps.bearerOf(await steps.login(user));
+    const devices = await list(bearer);
+    expect(devices).toHaveLength(MAX_DEVICES);
+    expect(devices.filter((device) => device.is_trusted)).toHaveLength(1);
+    expect(devices.filter((device) => device.is_current)).toHaveLength(1);
+    expect(await database.device.count({ where: { userId: user.id } })).toBe(MAX_DEVICES);
   });
 
   test('without accumulating devices that never return and have no session', async () => {
     const { database } = identity.context;
     const kept = steps.bearerOf(await steps.login(user));
     await database.device.createMany({
-      data: Array.from({ length: MAX_UNRECOGNISED + 10 }, () => ({
+      data: Array.from({ length: MAX_UNRECOGNISED + 10 }, (_, index) => ({
         userId: user.id,
+        userAgent: `curl/${index}`,
         secretHash: randomBytes(32),
         lastUsedAt: new Date(0),
         name: 'curl',
@@ -120,7 +225,7 @@ describe('every sign-in records its device', () => {
         os: 'unknown',
       })),
     });
-    const newest = await steps.login(user);
+    const newest = await steps.login(user, { 'user-agent': FIREFOX });
     expect(await list(kept)).toHaveLength(MAX_UNRECOGNISED + 1);
     expect((await identity.http.get('/api/me').set(kept)).status).toBe(200);
     expect((await identity.http.get('/api/me').set(steps.bearerOf(newest))).status).toBe(200);

@@ -1,3 +1,4 @@
+import type { Response } from 'supertest';
 import type { User } from '../../generated/prisma/client.ts';
 import type { Authenticator } from '../../testing/authenticator.ts';
 import { deviceCookieOf } from '../../testing/cookies.ts';
@@ -5,7 +6,7 @@ import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { type Bearer, PASSWORD } from '../../testing/population.ts';
 import { stepsOf } from '../../testing/sign-in.ts';
 
-type Cookie = ReturnType<typeof deviceCookieOf>;
+type Cookie = Readonly<Record<string, string>>;
 
 let identity: TestIdentity;
 let steps: ReturnType<typeof stepsOf>;
@@ -105,6 +106,39 @@ describe('a trusted device', () => {
     expect(await isAsked(user, { ...looks, ...deviceCookieOf(mine) })).toBe(false);
   });
 
+  test('keeps its trust to itself while others with its user agent share its device', async () => {
+    const user = await identity.people.user();
+    const looks = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Firefox/133.0' };
+    const answers = [];
+    for (let i = 0; i < 3; i += 1) answers.push(await steps.login(user, looks));
+    const [first, second, third] = answers as [Response, Response, Response];
+    const bearer = steps.bearerOf(second);
+    const authenticator = await identity.people.enableTwoFactor(user, bearer);
+    const headers = { ...bearer, ...looks, ...deviceCookieOf(second) };
+    await steps.verify(headers, await authenticator.code(), { trust_device: true });
+    for (const [answer, asked] of [
+      [first, true],
+      [second, false],
+      [third, true],
+    ] as const) {
+      expect(await isAsked(user, { ...looks, ...deviceCookieOf(answer) })).toBe(asked);
+      const { body } = await identity.http.get('/api/devices').set(steps.bearerOf(answer));
+      const current = body.data.find((device: { is_current: boolean }) => device.is_current);
+      expect(current.is_trusted).toBe(!asked);
+    }
+    expect(await isAsked(user, looks)).toBe(true);
+  });
+
+  test('that signs in without a cookie is trusted with the cookie it gets, not those before it', async () => {
+    const { user, authenticator } = await someone();
+    const first = deviceCookieOf(await verified(user, authenticator));
+    const second = deviceCookieOf(await verified(user, authenticator, { trust_device: true }));
+    const third = deviceCookieOf(await verified(user, authenticator));
+    expect(await isAsked(user, first)).toBe(true);
+    expect(await isAsked(user, second)).toBe(false);
+    expect(await isAsked(user, third)).toBe(true);
+  });
+
   test('is not trusted without its cookie', async () => {
     const { user, authenticator } = await someone();
     const own = await verified(user, authenticator);
@@ -198,6 +232,25 @@ describe('a recognised device', () => {
       expect((await login(user, cookie)).status).toBe(200);
       expect((await login(user, cookie, { password: 'wrong' })).status).toBe(401);
       expect((await login(user)).status).toBe(429);
+    }));
+
+  test('is each one whose cookie was given to a sign-in, until its device is revoked', () =>
+    strict(async (own) => {
+      const { login, bearerOf } = stepsOf(own);
+      const user = await own.people.user();
+      const answers = [await login(user), await login(user), await login(user)];
+      for (let i = 0; i < 4; i += 1) await login(user, {}, { password: 'wrong' });
+      for (const answer of answers) {
+        const cookie = deviceCookieOf(answer);
+        expect((await login(user, cookie, { password: 'wrong' })).status).toBe(401);
+      }
+      const bearer = bearerOf(answers[0] as Response);
+      const { body } = await own.http.get('/api/devices').set(bearer);
+      expect(body.data).toHaveLength(1);
+      await own.http.post(`/api/devices/${body.data[0].id}/revoke`).set(bearer).expect(200);
+      for (const answer of answers) {
+        expect((await login(user, deviceCookieOf(answer))).status).toBe(429);
+      }
     }));
 
   test('of another account has no such advantage', () =>

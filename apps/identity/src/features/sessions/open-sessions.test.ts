@@ -171,7 +171,7 @@ describe('signing out everywhere else', () => {
   });
 
   test('keeps only this device trusted', async () => {
-    await signIn();
+    await signIn({ 'user-agent': 'curl/8' });
     const here = await signIn();
     const { device } = identity.context.database;
     await device.updateMany({

@@ -37,12 +37,36 @@ describe('a sign-in from a new device', () => {
     expect(await kindsTo(address)).toEqual(['new_device', 'new_device']);
   });
 
-  test('is reported even if it looks like a known one, within the quota', async () => {
+  test('is reported once per user agent if no cookie comes back, also for concurrent sign-ins', async () => {
     const user = await identity.people.user();
     const address = user.email ?? '';
-    for (let i = 0; i < 8; i += 1) await steps.login(user, { 'user-agent': FIREFOX });
-    await mailbox.next('new_device', address, 5);
-    expect(await kindsTo(address)).toHaveLength(5);
+    await steps.login(user, { 'user-agent': 'curl/8' });
+    const one = () => steps.login(user, { 'user-agent': FIREFOX });
+    await Promise.all([one(), one(), one(), one()]);
+    for (let i = 0; i < 3; i += 1) await one();
+    await steps.login(user, { 'user-agent': 'wget/1' });
+    await mailbox.next('new_device', address, 2);
+    await until(async () => (await identity.context.database.outboxMail.count()) === 0);
+    expect(await kindsTo(address)).toEqual(['new_device', 'new_device']);
+  });
+
+  test('is reported for each network in which a user agent without a cookie appears', async () => {
+    const user = await identity.people.user();
+    const address = user.email ?? '';
+    for (const ip of ['203.0.113.7', '198.51.100.7', '198.51.100.8', '203.0.113.9']) {
+      await steps.login(user, { 'user-agent': FIREFOX, 'x-forwarded-for': ip });
+    }
+    await mailbox.next('new_network', address);
+    await until(async () => (await identity.context.database.outboxMail.count()) === 0);
+    expect(await kindsTo(address)).toEqual(['new_network']);
+  });
+
+  test('is reported if it looks like a device whose cookie has come back', async () => {
+    const user = await identity.people.user();
+    const cookie = deviceCookieOf(await steps.login(user, { 'user-agent': FIREFOX }));
+    await steps.login(user, { ...cookie, 'user-agent': FIREFOX });
+    await steps.login(user, { 'user-agent': FIREFOX });
+    await mailbox.next('new_device', user.email ?? '');
   });
 
   test('is reported for a known device once per network', async () => {

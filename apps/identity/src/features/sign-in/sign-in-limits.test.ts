@@ -146,7 +146,11 @@ describe('hashing', () => {
       const { id, email } = await identity.people.user();
       const { email: other } = await identity.people.user();
       const inactive = await identity.people.user({ data: { isActive: false } });
-      const withoutPassword = await identity.people.user({ data: { passwordHash: null } });
+      const withoutPassword = await identity.people.user();
+      await database.user.update({
+        where: { id: withoutPassword.id },
+        data: { passwordHash: null },
+      });
       const passwordHash = await bcrypt.hash(PASSWORD, cost);
       await database.user.update({ where: { id }, data: { passwordHash } });
       const compare = import.meta.jest.spyOn(bcrypt, 'compare');

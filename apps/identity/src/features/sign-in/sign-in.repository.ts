@@ -44,6 +44,8 @@ export interface Claimants {
 
 export interface NewSession {
   readonly deviceId: string;
+  /** Value of the device cookie if it is not the one of the device. */
+  readonly deviceSecret: string | null;
   /** Authentication methods (RFC 8176). */
   readonly amr: readonly string[];
   readonly secret: string;
@@ -132,8 +134,8 @@ export class SignInRepository {
   /** Opens a session and issues its first token. */
   async openSession(tx: Transaction, account: Account, session: NewSession): Promise<string> {
     const { id: userId, tenantId, hasPin } = account;
-    const { deviceId, amr, secret, formerSecret, isRemembered, lifetime, tokenLifetime, origin } =
-      session;
+    const { deviceId, deviceSecret, amr, secret, formerSecret, isRemembered, origin } = session;
+    const { lifetime, tokenLifetime } = session;
     if (formerSecret) await this.#invalidateSecret(tx, formerSecret);
     const now = new Date();
     await tx.user.update({ where: { id: userId }, data: { lastLoginAt: now } });
@@ -141,6 +143,7 @@ export class SignInRepository {
       data: {
         userId,
         deviceId,
+        deviceCookieHash: deviceSecret === null ? null : digest(deviceSecret),
         amr: [...amr],
         pinPending: hasPin,
         isRemembered,
@@ -184,28 +187,29 @@ export class SignInRepository {
   }
 
   /**
-   * Ends the session of a page and all other open sessions of the same device: those of earlier sign-ins in this
-   * browser, whose applications still have tokens.
+   * Ends the session of a page and all other open sessions of the same device cookie: those of earlier sign-ins in
+   * this browser, whose applications still have tokens.
    */
   async signOutDevice(caller: UserCaller, actor: Actor): Promise<void> {
     const { id: userId } = caller;
     await this.#database.$transaction(async (tx) => {
       await lockUser(tx, userId);
-      const deviceId = await this.#deviceOf(tx, caller);
+      const device = await this.#deviceOf(tx, caller);
       const revocations =
-        deviceId === null
+        device === null
           ? await this.#revoke(tx, caller)
-          : await endSessionsOfDevice(tx, { deviceId, userId }, 'logout');
+          : await endSessionsOfDevice(tx, { ...device, userId }, 'logout');
       await note(tx, actor, 'logout');
       if (revocations.length > 0) await enqueue(tx, ...revocations);
     });
   }
 
   /** Null if the device is no longer recorded. */
-  async #deviceOf(tx: Transaction, { sessionId }: UserCaller): Promise<string | null> {
+  async #deviceOf(tx: Transaction, { sessionId }: UserCaller) {
     if (sessionId === null) return null;
     const session = await tx.session.findUnique({ where: { id: sessionId } });
-    return session?.deviceId ?? null;
+    if (!session?.deviceId) return null;
+    return { deviceId: session.deviceId, cookieHash: session.deviceCookieHash };
   }
 
   async #revoke(tx: Transaction, caller: UserCaller): Promise<NewEvent[]> {

@@ -44,7 +44,6 @@ export interface SignedIn {
   readonly sessionSecret: string;
   /** Whether the session cookie survives closing the browser. */
   readonly remember: boolean;
-  readonly deviceId: string;
   /** Value of the device cookie. */
   readonly deviceSecret: string;
 }
@@ -208,12 +207,12 @@ export class SignInService {
     const { account, amr, remember } = proof;
     const { deviceSecret, formerSecret, confirmationSecret: _, ...origin } = client;
     const recorded = await devices.record(tx, account.id, deviceSecret, origin);
-    const deviceId = recorded.device.id;
     const sessionSecret = newSecret();
     const sessionExpiresIn = remember ? lifetimes.remembered : lifetimes.session;
     const expiresIn = Math.min(lifetimes.accessToken, sessionExpiresIn);
     const token = await repository.openSession(tx, account, {
-      deviceId,
+      deviceId: recorded.device.id,
+      deviceSecret: recorded.isShared ? recorded.secret : null,
       amr,
       secret: sessionSecret,
       formerSecret,
@@ -231,7 +230,6 @@ export class SignInService {
       requiresPin: account.hasPin,
       sessionSecret,
       remember,
-      deviceId,
       deviceSecret: recorded.secret,
     };
   }

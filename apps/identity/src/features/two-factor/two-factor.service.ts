@@ -193,8 +193,8 @@ export class TwoFactorService {
       repository.change(userId, async (tx) => {
         const used = await this.#useCode(tx, await this.#requireEnabled(userId, tx), code, actor);
         if (!used) return null;
-        const { signedIn, deviceId } = await this.#completeSignIn(tx, caller, client);
-        if (given.trustDevice && deviceId) await this.#use.devices.trust(tx, deviceId, actor);
+        const { signedIn, deviceSecret } = await this.#completeSignIn(tx, caller, client);
+        if (given.trustDevice) await this.#use.devices.trust(tx, userId, deviceSecret, actor);
         return { signedIn, codesLeft: used.codesLeft };
       }),
     );
@@ -294,14 +294,13 @@ export class TwoFactorService {
     tx: Transaction,
     caller: UserCaller,
     client: Client,
-  ): Promise<{ readonly signedIn: SignedIn | null; readonly deviceId: string | null }> {
+  ): Promise<{ readonly signedIn: SignedIn | null; readonly deviceSecret: string | null }> {
     if (caller.restriction === 'two_factor_required') {
       const signedIn = await this.#use.signIn.resume(tx, caller, ['otp'], client);
-      return { signedIn, deviceId: signedIn.deviceId };
+      return { signedIn, deviceSecret: signedIn.deviceSecret };
     }
     if (caller.sessionId) await this.#use.repository.stepUp(tx, caller.sessionId);
     // Trusts the device of the presented cookie: the session may be used on another device.
-    const deviceId = await this.#use.devices.idOf(tx, caller.id, client.deviceSecret);
-    return { signedIn: null, deviceId };
+    return { signedIn: null, deviceSecret: client.deviceSecret };
   }
 }
