@@ -1,3 +1,4 @@
+export { domain, email } from './addresses.ts';
 export {
   clearable,
   complete,
@@ -31,8 +32,6 @@ export {
   anything,
   bool,
   clamped,
-  domain,
-  email,
   int,
   isUuid,
   matching,

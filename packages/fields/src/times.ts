@@ -71,12 +71,18 @@ const isTimeZone = (value: string): boolean => {
   }
 };
 
+/** The names of the IANA database without a region. New zones have one, and the runtime knows further abbreviations. */
+const WITHOUT_REGION =
+  'CET|CST6CDT|Cuba|EET|EST|EST5EDT|Egypt|Eire|GB|GB-Eire|GMT|GMT\\+0|GMT-0|GMT0|Greenwich|HST|Hongkong|Iceland|' +
+  'Iran|Israel|Jamaica|Japan|Kwajalein|Libya|MET|MST|MST7MDT|NZ|NZ-CHAT|Navajo|PRC|PST8PDT|Poland|Portugal|ROC|ROK|' +
+  'Singapore|Turkey|UCT|UTC|Universal|W-SU|WET|Zulu';
+
 /**
- * The name of a time zone in the IANA database. JSON Schema describes only the form: the names change from year
- * to year, so the runtime's list is checked.
+ * The name of a time zone in the IANA database, including former names. JSON Schema describes only the form: the names
+ * change from year to year, so the runtime's list is checked.
  */
 export const timeZone = (): Field<string, false> => {
-  const pattern = /^(UTC|[A-Z][A-Za-z]+(\/[A-Z][A-Za-z_+-]*[0-9]{0,2})+)$/;
+  const pattern = new RegExp(`^(${WITHOUT_REGION}|[A-Z][A-Za-z]+(/[A-Z][A-Za-z_+-]*[0-9]{0,2})+)$`);
   return field(
     string((value, { error }) =>
       value.length <= 64 && pattern.test(value) && isTimeZone(value)

@@ -1,6 +1,7 @@
 import {
   anything,
   clamped,
+  domain,
   email,
   type Field,
   fieldErrors,
@@ -17,12 +18,25 @@ import {
   shape,
   text,
   time,
+  timeZone,
   validate,
   withDefault,
   withRule,
 } from './index.ts';
 
 const Phone = named('Phone', shape({ kind: oneOf('work', 'home'), number: text(30) }));
+
+/** Names that stay valid after a zone was renamed or merged, and some that are current. */
+const formerTimeZones = (
+  'Europe/Kiev Europe/Kyiv US/Eastern US/East-Indiana Asia/Calcutta Asia/Kolkata ' +
+  'Asia/Katmandu America/Buenos_Aires America/Port-au-Prince ' +
+  'America/Argentina/ComodRivadavia America/North_Dakota/New_Salem ' +
+  'Antarctica/DumontDUrville Brazil/East Canada/Pacific Chile/EasterIsland Mexico/BajaSur ' +
+  'UTC GMT GMT0 GMT+0 GMT-0 Etc/UTC Etc/GMT+5 Etc/GMT-14 Etc/GMT0 Etc/Greenwich UCT Zulu ' +
+  'Universal Greenwich CET CST6CDT EET EST EST5EDT HST MET MST MST7MDT PST8PDT WET Cuba ' +
+  'Egypt Eire GB GB-Eire Hongkong Iceland Iran Israel Jamaica Japan Kwajalein Libya NZ ' +
+  'NZ-CHAT Navajo PRC Poland Portugal ROC ROK Singapore Turkey W-SU'
+).split(' ');
 
 describe('validate', () => {
   const Contact = shape({
@@ -127,6 +141,83 @@ describe('validate', () => {
   ])('%j is the same address as %j', (value, canonical) => {
     expect(validate(email(), value)).toEqual({ ok: true, value: canonical });
     expect(validate(email(), canonical)).toEqual({ ok: true, value: canonical });
+  });
+
+  test.each([
+    'x@evil.test＠example.test',
+    'x＠evil.test@example.test',
+    'x@xn--a',
+    'x@xn--a.test',
+    'x@xn--.test',
+    'x@b\u00fccher.xn--zzzzzz',
+    `x@${'a'.repeat(64)}.test`,
+    `x@${'ä'.repeat(60)}.test`,
+    `x@${'a.'.repeat(126)}test`,
+    `x@${`${'ä'.repeat(40)}.`.repeat(6)}test`,
+    'x@a..test',
+    'x@a。。test',
+    'x@.test',
+    'x@test.',
+    'x@test。',
+    'x@-a.test',
+    'x@a-.test',
+    'x@a%2eb.test',
+    'x@a!b.test',
+    'x@a\u200db.test',
+    'x@\u0300a.test',
+    'x@1.2.3.4',
+    'x@example.1',
+    'x\u202ey@example.test',
+    'x\u200by@example.test',
+    'x y@example.test',
+  ])(
+    'rejects the address %j, whose domain cannot exist or which resembles another one',
+    (value) => {
+      expect(validate(email(), value).ok).toBe(false);
+      const [, host = ''] = /@(.*)$/u.exec(value) ?? [];
+      if (!/^(evil|example)\.test$/.test(host)) expect(validate(domain(), host).ok).toBe(false);
+    },
+  );
+
+  test.each([' ', '\t', '\r\n', '\u00a0', '\u3000', '\ufeff', ' \n \u2003'])(
+    'removes %j around an address',
+    (blank) => {
+      for (const value of [`${blank}Ada@B.hu`, `Ada@B.hu${blank}`, `${blank}Ada@B.hu${blank}`]) {
+        expect(validate(email(), value)).toEqual({ ok: true, value: 'ada@b.hu' });
+      }
+    },
+  );
+
+  test.each([
+    ['XN--Bcher-KVA.de', 'bücher.de'],
+    ['BÜCHER.de', 'bücher.de'],
+    ['bu\u0308cher.de', 'bücher.de'],
+    ['straße.de', 'straße.de'],
+    ['пример.рф', 'пример.рф'],
+    ['例え.テスト', '例え.テスト'],
+    ['r3---sn.example', 'r3---sn.example'],
+  ])('%j is the same domain as %j', (value, canonical) => {
+    expect(validate(domain(), value)).toEqual({ ok: true, value: canonical });
+    expect(validate(email(), `a@${value}`)).toEqual({ ok: true, value: `a@${canonical}` });
+  });
+
+  test('accepts each name of the time zone database as it is written', () => {
+    const names = [...Intl.supportedValuesOf('timeZone'), ...formerTimeZones];
+    for (const name of names) expect(validate(timeZone(), name)).toEqual({ ok: true, value: name });
+  });
+
+  test.each([
+    '',
+    'Mars/Olympus',
+    'europe/budapest',
+    'PST',
+    '+02:00',
+    'UTC+2',
+    'Factory',
+    ' UTC',
+    'GMT+1',
+  ])('rejects the time zone %j', (name) => {
+    expect(validate(timeZone(), name).ok).toBe(false);
   });
 
   test('trims text, lowercases addresses, parses times and fills in defaults', () => {

@@ -1,4 +1,3 @@
-import { domainToASCII, domainToUnicode } from 'node:url';
 import Joi from 'joi';
 import { type Field, field } from './field.ts';
 import { isStorable, lengthOf, string } from './string.ts';
@@ -56,60 +55,6 @@ export const matching = (pattern: RegExp, what: string, max: number): Field<stri
     pattern: pattern.source,
     ...withoutNul,
   });
-};
-
-/**
- * The canonical spelling of an address: lower case, composed letters (NFC), and the domain in Unicode (RFC
- * 5891).
- */
-const canonicalAddress = (address: string): string => {
-  const at = address.indexOf('@');
-  const local = address.slice(0, at).toLowerCase().normalize('NFC');
-  const written = address.slice(at + 1).toLowerCase();
-  return `${local}@${domainToUnicode(domainToASCII(written)) || written.normalize('NFC')}`;
-};
-
-/**
- * An e-mail address in its canonical spelling. Only the form is checked (letters of any script, one @, a domain
- * with a dot); only a message can show whether the address exists. Characters with a meaning in mail headers
- * are rejected: a message to `a,victim@example.com` would also go to the victim. The canonical spelling must
- * not exceed the limit either, because some letters become two in lower case.
- */
-export const email = (): Field<string, false> => {
-  const pattern = /^[^\s@<>()[\],;:\\"]+@[^\s@.<>()[\],;:\\"]+(\.[^\s@.<>()[\],;:\\"]+)+$/;
-  const isAddress = (value: string): boolean => lengthOf(value) <= 254 && pattern.test(value);
-  return field(
-    string((value, { error }) => {
-      if (!isStorable(value) || !isAddress(value)) return error('email.invalid');
-      const canonical = canonicalAddress(value);
-      // A domain such as xn--xn--... changes each time it is decoded.
-      const isSettled = canonicalAddress(canonical) === canonical;
-      return isSettled && isAddress(canonical) ? canonical : error('email.invalid');
-    }),
-    {
-      type: 'string',
-      maxLength: 254,
-      pattern: pattern.source,
-      ...withoutNul,
-      examples: ['ada@example.com'],
-    },
-  );
-};
-
-/**
- * A domain of at least two labels with letters of any script, in lower case; not an IP address, and without a
- * port.
- */
-export const domain = (): Field<string, false> => {
-  const pattern = /^[\p{L}\p{M}\p{N}_-]+(\.[\p{L}\p{M}\p{N}_-]+)+$/u;
-  const isDomain = (value: string): boolean => lengthOf(value) <= 253 && pattern.test(value);
-  return field(
-    string((value, { error }) => {
-      const lower = value.toLowerCase();
-      return isDomain(value) && isDomain(lower) ? lower : error('domain.invalid');
-    }),
-    { type: 'string', maxLength: 253, pattern: pattern.source, examples: ['example.com'] },
-  );
 };
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

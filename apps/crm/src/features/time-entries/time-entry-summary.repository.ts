@@ -38,6 +38,17 @@ const columnOf: Readonly<Record<Group, string>> = {
   day: 'day',
 };
 
+/**
+ * PostgreSQL takes these names for abbreviations, without summer time. In the IANA database they are other names of the
+ * zones of these cities.
+ */
+const cityOf: ReadonlyMap<string, string> = new Map([
+  ['CET', 'Europe/Brussels'],
+  ['EET', 'Europe/Athens'],
+  ['MET', 'Europe/Brussels'],
+  ['WET', 'Europe/Lisbon'],
+]);
+
 /** PostgreSQL's list of time zones may be older than the runtime's. */
 const refuseTimeZone = (error: unknown): never => {
   const { code } = error as { code?: unknown };
@@ -63,8 +74,9 @@ const startOf = (day: Prisma.Sql, zone: string): Prisma.Sql => {
 export const summarize = async (
   db: TenantDb,
   { columns = {}, condition }: Scope<RowOfKind<typeof timeEntry>>,
-  { from, to, time_zone: zone, by, limit, ...filters }: SummaryRequest,
+  { from, to, time_zone: zoneName, by, limit, ...filters }: SummaryRequest,
 ): Promise<SummaryRow[]> => {
+  const zone = cityOf.get(zoneName) ?? zoneName;
   // Both count: a filter must not replace the scope's own value of a column.
   const given = [...Object.entries(columns), ...Object.entries(filters)].filter(
     ([, value]) => value !== undefined,

@@ -48,6 +48,18 @@ test('Days begin and end in the given time zone', async () => {
   expect(utc.data).toMatchObject([{ day: '2026-03-01' }, { day: '2026-03-31' }]);
 });
 
+test('A time zone can be given by each of its names, also former ones and those without a region', async () => {
+  await entry('2026-07-01T22:30:00Z', 60);
+  const july = 'from=2026-07-01&to=2026-07-03&group_by=day';
+  const dayIn = async (zone: string) =>
+    (await summary(`${july}&time_zone=${encodeURIComponent(zone)}`)).data[0]?.day;
+  const names = ['Europe/Kiev', 'Europe/Kyiv', 'Asia/Calcutta', 'CET', 'EET', 'MET', 'Poland'];
+  for (const zone of names) expect([zone, await dayIn(zone)]).toEqual([zone, '2026-07-02']);
+  for (const zone of ['US/Eastern', 'EST5EDT', 'GMT', 'GMT+0', 'Etc/GMT+5', 'WET', 'Zulu']) {
+    expect([zone, await dayIn(zone)]).toEqual([zone, '2026-07-01']);
+  }
+});
+
 const ofDay = async (day: string, zone: string) =>
   (await summary(`from=${day}&to=${day}&group_by=day&time_zone=${zone}`)).data;
 

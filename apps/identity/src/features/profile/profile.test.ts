@@ -54,6 +54,14 @@ describe.each(['/api/profile', '/api/user/profile'])('PUT %s', (path) => {
     expect((await get('/api/profile')).body.data).toEqual(answer.body.data);
   });
 
+  test.each(['Europe/Kiev', 'Asia/Calcutta', 'US/Eastern', 'Etc/GMT+5', 'GMT', 'CET', 'Poland'])(
+    'takes the time zone %s by this name',
+    async (timezone) => {
+      expect((await put(path, { timezone }).expect(200)).body.data.timezone).toBe(timezone);
+      expect((await get('/api/profile')).body.data.timezone).toBe(timezone);
+    },
+  );
+
   test('sets and removes a telephone number', async () => {
     expect((await put(path, { phone: '+36 1 234-5678' })).body.data.phone).toBe('+36 1 234-5678');
     expect((await put(path, { phone: null })).body.data.phone).toBeNull();

@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import bcrypt from 'bcrypt';
 import type { Tenant, User } from '../../generated/prisma/client.ts';
 import { cookieValueOf, setCookieOf } from '../../testing/cookies.ts';
+import { Forms } from '../../testing/forms.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { PASSWORD } from '../../testing/population.ts';
 import { bearerOf } from '../../testing/sessions.ts';
@@ -50,6 +51,25 @@ describe('signing in', () => {
   test('accepts the address in any case', async () => {
     const answer = await login({ email: user.email?.toUpperCase(), password: PASSWORD });
     expect(answer.status).toBe(200);
+  });
+
+  test('accepts the address in each of its spellings, with white space around it, also on the page', async () => {
+    const data = { email: 'jos\u00e9.1@b\u00fccher.test' };
+    const person = await identity.people.user({ data });
+    const form = new Forms(identity);
+    for (const email of [
+      'jos\u00e9.1@b\u00fccher.test',
+      'JOSE\u0301.1@BU\u0308CHER.TEST',
+      'jos\u00e9.1@xn--bcher-kva.test',
+      'Jos\u00e9.1@XN--BCHER-KVA.test',
+      ' jos\u00e9.1@b\u00fccher.test',
+      '\tjos\u00e9.1@xn--bcher-kva.test\u00a0\r\n',
+    ]) {
+      const answer = await login({ email, password: PASSWORD });
+      expect([email, answer.status]).toEqual([email, 200]);
+      expect(answer.body.data.user).toMatchObject({ id: person.id, email: data.email });
+      await form.signIn(email);
+    }
   });
 
   test('sets a session cookie, of which only a digest is stored', async () => {
