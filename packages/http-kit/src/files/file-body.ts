@@ -13,6 +13,8 @@ export interface FileBody<S extends Shape | undefined = Shape | undefined> {
     readonly idleMs: number;
     /** Whether the body is a part of a file, which may be empty and whose type is not detected. */
     readonly isPart: boolean;
+    /** What to do with a file of another type, as a sentence of the 415. */
+    readonly advice: string | undefined;
     /** The form fields before the file; undefined if the body is the file itself. */
     readonly fields: S;
   };
@@ -28,6 +30,8 @@ export interface FileBodyOptions<S extends Shape | undefined> {
   readonly fields?: S;
   /** False by default. */
   readonly isPart?: boolean;
+  /** What to do with a file of another type: "Save the table as CSV." */
+  readonly advice?: string;
 }
 
 /**
@@ -43,8 +47,9 @@ export const fileBody = <S extends Shape | undefined = undefined>({
   idleMs = 60_000,
   fields,
   isPart = false,
+  advice,
 }: FileBodyOptions<S>): FileBody<S> => ({
-  file: { types, maxBytes, deadlineMs, idleMs, isPart, fields: fields as S },
+  file: { types, maxBytes, deadlineMs, idleMs, isPart, advice, fields: fields as S },
 });
 
 /** A file as the handler receives it. */

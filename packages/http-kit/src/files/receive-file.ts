@@ -69,6 +69,14 @@ const requireAcceptable = (req: Request, body: FileBody['file']): void => {
   } else if (!isUndeclared && !isOneOf(types, declared)) throw unsupportedMediaType(types);
 };
 
+/** 415: the content of the file is of another type. */
+const unsupportedFile = (type: string, { types, advice }: FileBody['file']): HttpError =>
+  new HttpError(
+    415,
+    'unsupported_media_type',
+    `The content of the file is ${type}, and must be one of: ${types.join(', ')}.${advice ? ` ${advice}` : ''}`,
+  );
+
 /** A file that is being received. */
 export interface Receiving {
   readonly received: ReceivedFile<never>;
@@ -100,7 +108,7 @@ export const receiveFile = async (req: Request, body: FileBody): Promise<Receivi
       ? { type: declared, content: stream }
       : await detectType(stream, declared);
     content.on('error', () => undefined);
-    if (!isOneOf(file.types, type)) throw unsupportedMediaType(file.types);
+    if (!isOneOf(file.types, type)) throw unsupportedFile(type, file);
     const received = {
       content,
       type,

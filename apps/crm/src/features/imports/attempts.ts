@@ -1,18 +1,19 @@
+import type { FieldErrors } from '@tessera/fields';
 import { HttpError } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import { separately } from '../../records/savepoint.ts';
 
 /** The errors of an input that a constraint or a rule rejects; throws any other error. */
-const reasonsOf = (error: unknown): readonly string[] => {
+const reasonsOf = (error: unknown): FieldErrors => {
   if (!(error instanceof HttpError) || error.status >= 500) throw error;
-  return error.errors ? Object.values(error.errors).flat() : [error.message];
+  return error.errors ?? { row: [error.message] };
 };
 
 /** Runs `work`; if it is rejected, undoes it and returns the reasons. */
 export const attempt = async (
   db: TenantDb,
   work: () => Promise<void>,
-): Promise<readonly string[] | undefined> => {
+): Promise<FieldErrors | undefined> => {
   try {
     await separately(db, work);
     return undefined;
@@ -22,7 +23,7 @@ export const attempt = async (
 };
 
 /** Runs work on rows; returns why it is rejected, if it is. */
-export type Work<R> = (rows: readonly R[]) => Promise<readonly string[] | undefined>;
+export type Work<R> = (rows: readonly R[]) => Promise<FieldErrors | undefined>;
 
 /**
  * Runs work on all rows at once. If it is rejected, the halves are tried, and so on, to find the rows that are the
@@ -31,7 +32,7 @@ export type Work<R> = (rows: readonly R[]) => Promise<readonly string[] | undefi
 export const inHalves = async <R>(
   rows: readonly R[],
   work: Work<R>,
-  fail: (row: R, errors: readonly string[]) => void,
+  fail: (row: R, errors: FieldErrors) => void,
 ): Promise<void> => {
   const [first] = rows;
   if (first === undefined) return;

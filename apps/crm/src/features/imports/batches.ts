@@ -24,20 +24,27 @@ export interface CheckedRow {
   readonly result: RowResult | undefined;
 }
 
-/** The rows of the file after the first `skip` ones, checked, in batches. */
+/**
+ * The rows of the file after the first `skip` ones, checked, in batches. `check` also gets the number of cells of the widest row
+ * before.
+ */
 export async function* batchesOf(
   rows: AsyncIterable<CsvRow>,
   skip: number,
-  check: (cells: readonly string[]) => RowResult,
+  check: (cells: readonly string[], widest: number) => RowResult,
 ): AsyncGenerator<readonly CheckedRow[]> {
   let read = 0;
+  let widest = 0;
   let size = FIRST_BATCH;
   let batch: CheckedRow[] = [];
   let characters = 0;
   for await (const { number, cells, isBlank } of rows) {
     read += 1;
+    const widestBefore = widest;
+    if (!isBlank) widest = Math.max(widest, cells.length);
     if (read <= skip) continue;
-    batch.push({ row_number: number, cells, result: isBlank ? undefined : check(cells) });
+    const result = isBlank ? undefined : check(cells, widestBefore);
+    batch.push({ row_number: number, cells, result });
     // With the delimiters: a row may have many empty cells.
     characters += cells.reduce((sum, { length }) => sum + length + 1, 0);
     if (batch.length % CHECKED_AT_ONCE === 0) await setImmediate();

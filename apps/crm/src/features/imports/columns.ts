@@ -1,4 +1,4 @@
-import type { Field, Shape } from '@tessera/fields';
+import type { Field, FieldErrors, Shape } from '@tessera/fields';
 
 /** What the sender has mapped; see `mapping` of an import. */
 export type Mapping = Readonly<Record<string, string | null>>;
@@ -20,9 +20,15 @@ export const UNNAMED = '';
 /** For each column of the file the field that it sets, null if it is ignored, or `UNNAMED`. */
 export type Columns = readonly (string | null)[];
 
-/** The names of the columns and what they set, or what is wrong with the header and its mapping. */
+/** The names of the columns in the file, and what they set. */
+export interface AssignedColumns {
+  readonly names: readonly string[];
+  readonly columns: Columns;
+}
+
+/** The assigned columns, or what is wrong with the header and its mapping. */
 export type ColumnsResult =
-  | { readonly ok: true; readonly names: readonly string[]; readonly columns: Columns }
+  | ({ readonly ok: true } & AssignedColumns)
   | { readonly ok: false; readonly field: 'file' | 'mapping'; readonly message: string };
 
 const refused = (field: 'file' | 'mapping', message: string): ColumnsResult => ({
@@ -52,6 +58,22 @@ export const withoutEscape = (cell: string): string =>
   cell.startsWith("'") && /^'+[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/.test(cell)
     ? cell.slice(1)
     : cell;
+
+/** Errors of a row as messages, which begin with the name of the column where it is not that of the field. */
+export type ErrorMessages = (errors: FieldErrors) => readonly string[];
+
+/** Returns the messages about rows of a file whose columns are assigned. */
+export const errorMessages = ({ names, columns }: AssignedColumns): ErrorMessages => {
+  const columnOf = new Map(columns.map((field, index) => [field, names[index]]));
+  return (errors) =>
+    Object.entries(errors).flatMap(([path, messages]) => {
+      // A field that the tenant has declared has a dot in its name, and so has a path to a part of a value.
+      const field = [...columnOf.keys()].find((one) => one === path || path.startsWith(`${one}.`));
+      const column = columnOf.get(field ?? null);
+      if (!field || !column || column === field) return messages;
+      return messages.map((message) => `column "${column}": ${message}`);
+    });
+};
 
 /** The cells of a row, as many as the header has at least. */
 export const padded = (cells: readonly string[], columns: number): readonly string[] =>

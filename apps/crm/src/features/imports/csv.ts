@@ -28,11 +28,44 @@ const MAX_TEXT_OF_ROW = 4 * MAX_ROW;
 const startsWith = (content: Buffer, ...bytes: readonly number[]): boolean =>
   bytes.every((byte, index) => content[index] === byte);
 
-/** The encoding that a byte order mark shows, or else UTF-8. */
+/** How many bytes without a byte order mark show whether they are UTF-16. */
+const ENCODING_SAMPLE = 4096;
+
+/** How many units of two bytes in a sample are this one. */
+const countUnits = (sample: Buffer, first: number, second: number): number => {
+  let count = 0;
+  for (let at = 0; at + 1 < sample.length; at += 2) {
+    if (sample[at] === first && sample[at + 1] === second) count += 1;
+  }
+  return count;
+};
+
+/** The encoding that a byte order mark shows. Without one, a file with the line breaks of UTF-16 is that, and others are UTF-8. */
 export const detectEncoding = (start: Buffer): Encoding => {
   if (startsWith(start, 0xff, 0xfe)) return 'utf-16le';
   if (startsWith(start, 0xfe, 0xff)) return 'utf-16be';
-  return 'utf-8';
+  const sample = start.subarray(0, ENCODING_SAMPLE);
+  const little = countUnits(sample, 0x0a, 0) + countUnits(sample, 0x0d, 0);
+  const big = countUnits(sample, 0, 0x0a) + countUnits(sample, 0, 0x0d);
+  if (little === big) return 'utf-8';
+  return little > big ? 'utf-16le' : 'utf-16be';
+};
+
+/** What to do with a file that is no CSV. */
+export const SAVE_AS_CSV =
+  'Save the table as CSV, in UTF-8 if there is a choice, and send that file.';
+
+/** The beginning of a page or of a document in XML, which spreadsheets and reports save under names of tables, too. */
+const MARKUP = /^\s*<(?:!doctype|!--|html|head|body|table|meta|style|\?xml)\b/i;
+
+/** Throws `UnreadableFile` if the beginning of the text shows that it is no table, with what to do about it. */
+export const requireTable = (start: string): void => {
+  if (MARKUP.test(start)) throw new UnreadableFile(`The file is HTML or XML. ${SAVE_AS_CSV}`);
+  if (start.split(/[\r\n]/, 1)[0]?.includes('\0')) {
+    throw new UnreadableFile(
+      `The file is not text in the encoding that is set for it. ${SAVE_AS_CSV}`,
+    );
+  }
 };
 
 /** The line before the header that tells Excel the delimiter, which shows no such row. */

@@ -5,7 +5,7 @@ import { callerOf } from '../../absent-callers/stored-principal.ts';
 import type { TenantDb } from '../../database.ts';
 import { dryRun } from '../../records/savepoint.ts';
 import { BATCH, batchesOf, type CheckedRow } from './batches.ts';
-import { assignColumns } from './columns.ts';
+import { assignColumns, type ErrorMessages, errorMessages } from './columns.ts';
 import { readRows, UnreadableFile } from './csv.ts';
 import { type FailedRow, writeFailures } from './failures.repository.ts';
 import type { ImportRow } from './imports.kind.ts';
@@ -53,6 +53,7 @@ export class ImportRun {
   #rowsRead: number;
   #rowsFailed: number;
   readonly #maxFailures: number;
+  #messagesOf: ErrorMessages = (errors) => Object.values(errors).flat();
   /** The maximum number of rows that one transaction saves. */
   #size = BATCH;
   /** The parts that were saved since that changed. */
@@ -80,7 +81,8 @@ export class ImportRun {
     const assigned = assignColumns(rowShape, header?.cells ?? [], mapping ?? {});
     if (!assigned.ok) throw new UnreadableFile(`${assigned.message}.`);
     const ofNew = await this.#target.rowShape(this.#db, 'create');
-    const check = rowReader(rowShape, assigned.columns, { ofNew, blankCells });
+    const check = rowReader(rowShape, assigned, { ofNew, blankCells });
+    this.#messagesOf = errorMessages(assigned);
     const batches = batchesOf(rows, this.#rowsRead, check);
     /** Whether the import continues after the previous batch. */
     let before = Promise.resolve(true);
@@ -217,6 +219,13 @@ export class ImportRun {
   #destination(db: TenantDb) {
     const { duplicates } = this.#import;
     const caller = callerOf(db.tenantId, this.#import, importPermissions(this.#import));
-    return { db, caller, target: this.#target, duplicates, dryRunMarks: this.#dryRunMarks };
+    return {
+      db,
+      caller,
+      target: this.#target,
+      duplicates,
+      messagesOf: this.#messagesOf,
+      dryRunMarks: this.#dryRunMarks,
+    };
   }
 }

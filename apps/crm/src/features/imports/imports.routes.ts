@@ -16,7 +16,7 @@ import { record, route } from '../../http.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { creationHeaders } from '../../records/versions.ts';
 import { FAILURE_COLUMNS, padded, withoutEscape } from './columns.ts';
-import { delimiters, encodings } from './csv.ts';
+import { delimiters, encodings, SAVE_AS_CSV } from './csv.ts';
 import { failureBatches } from './failures.repository.ts';
 import { hasEnded } from './import-status.ts';
 import {
@@ -82,11 +82,12 @@ export const importRoutes = ({ imports, upload, database, exports }: Dependencie
       isIdempotent: true,
       summary: 'Import records from a CSV file',
       description:
-        'The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. Blank cells at the end of a row may be missing. The columns of an export can be imported as they are; rows with an `id` update or skip the record that they were exported from, unless `duplicates` is `create`. The import has the permissions that the caller has now. CRM cancels it when the caller loses one of them: rows are saved only if identity confirmed them within the last minute, and the import waits while identity does not answer. If CRM has no client at identity, an event of identity about the permissions of the caller cancels it.',
+        'The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. Blank cells at the end of a row may be missing, unless a row above has them: such a row fails, because it is probably the footer of a report. The columns of an export can be imported as they are; rows with an `id` update or skip the record that they were exported from, unless `duplicates` is `create`. The import has the permissions that the caller has now. CRM cancels it when the caller loses one of them: rows are saved only if identity confirmed them within the last minute, and the import waits while identity does not answer. If CRM has no client at identity, an event of identity about the permissions of the caller cancels it.',
       body: fileBody({
         types: ['text/csv', 'text/plain', 'application/octet-stream'],
         maxBytes: MAX_FILE_BYTES,
         fields: Form,
+        advice: SAVE_AS_CSV,
       }),
       responses: { 201: record(importKind.answer) },
       responseHeaders: { 201: ['ETag', 'Location'] },

@@ -273,7 +273,7 @@ test('A row that lacks a required cell, or has content after the last column, fa
     'import_row,import_errors,email,title,first_name,phone',
     '2,"the row has 2 cells, and the header has 4",Ada,,,',
     '3,"the row has 5 cells, and the header has 4",b@example.com,x,Bob,,more',
-    '4,email must be an e-mail address,no address,x,Eve,',
+    '4,"the row has 3 cells, and a row above has 4",no address,x,Eve,',
   ]);
   const corrected = text
     .replace('Ada,,,', ',,Ada,')

@@ -74,9 +74,10 @@ const exportedAndRead = async (kind: Kind, rowShape: Shape, record: object, colu
   for await (const { cells } of readRows(bytes(), format)) rows.push(cells);
   const [header = [], row = [], ...rest] = rows;
   const assigned = assignColumns(rowShape, header);
-  expect([assigned.ok, rest]).toEqual([true, []]);
+  if (!assigned.ok) throw new Error(assigned.message);
+  expect(rest).toEqual([]);
   const rules = { ofNew: rowShape, blankCells: 'keep' } as const;
-  return rowReader(rowShape, assigned.ok ? assigned.columns : [], rules)(row);
+  return rowReader(rowShape, assigned, rules)(row, 0);
 };
 
 const withoutNull = (record: object): object =>

@@ -1,5 +1,11 @@
-import { type Field, type Shape, textValue, validate } from '@tessera/fields';
-import { type Columns, isRequired, UNNAMED, withoutEscape } from './columns.ts';
+import { type Field, type FieldErrors, type Shape, textValue, validate } from '@tessera/fields';
+import {
+  type AssignedColumns,
+  errorMessages,
+  isRequired,
+  UNNAMED,
+  withoutEscape,
+} from './columns.ts';
 import type { ImportRow } from './imports.kind.ts';
 
 const typeOf = ({ json }: Field): unknown => {
@@ -63,15 +69,20 @@ export interface RowRules {
   readonly blankCells: ImportRow['blank_cells'];
 }
 
+const cellsOf = (count: number): string => `${count} ${count === 1 ? 'cell' : 'cells'}`;
+
 /**
- * Reads the rows of a file whose columns are assigned. Spreadsheets may leave out blank cells at the end of a row, or add some.
- * A blank cell leaves its field out or clears it; one that is left out clears nothing.
+ * Reads the rows of a file whose columns are assigned. Spreadsheets may leave out blank cells at the end of a row, or add some,
+ * but not in a row below one that has them: that is a footer of a report, or the rest of a row that a line break has cut. A blank
+ * cell leaves its field out or clears it; one that is left out clears nothing.
  */
 export const rowReader = (
   input: Shape,
-  columns: Columns,
+  assignment: AssignedColumns,
   { ofNew, blankCells }: RowRules,
-): ((cells: readonly string[]) => RowResult) => {
+): ((cells: readonly string[], widest: number) => RowResult) => {
+  const { columns } = assignment;
+  const messagesOf = errorMessages(assignment);
   const clears = blankCells === 'clear';
   const assigned = columns.map((name): ReadColumn | undefined => {
     const field = name === null ? undefined : input.fields[name];
@@ -79,19 +90,23 @@ export const rowReader = (
     return { name, read: cellReader(field), empty: emptyValue(field) };
   });
   const lastRequired = columns.findLastIndex((name) => isRequired(ofNew.fields[name ?? '']));
-  return (cells) => {
+  return (cells, widest) => {
+    const has = `the row has ${cellsOf(cells.length)}`;
     const hasMore = cells.slice(columns.length).some((cell) => cell.trim() !== '');
     // Without a required cell, it is more likely a row that an unquoted line break has cut.
     if (hasMore || cells.length <= lastRequired) {
-      const errors = [`the row has ${cells.length} cells, and the header has ${columns.length}`];
-      return { ok: false, errors };
+      return { ok: false, errors: [`${has}, and the header has ${columns.length}`] };
+    }
+    const expected = Math.min(widest, columns.length);
+    if (cells.length < expected) {
+      return { ok: false, errors: [`${has}, and a row above has ${expected}`] };
     }
     const unnamed = cells.findIndex(
       (cell, index) => cell.trim() !== '' && columns[index] === UNNAMED,
     );
     if (unnamed !== -1) return { ok: false, errors: [`column ${unnamed + 1} has no header`] };
     const values: Record<string, unknown> = {};
-    const errors: string[] = [];
+    const errors: FieldErrors = {};
     for (const [index, column] of assigned.entries()) {
       if (!column) continue;
       const { name, read, empty } = column;
@@ -99,12 +114,14 @@ export const rowReader = (
       if (cell === undefined) continue;
       const text = withoutEscape(cell).trim();
       if (text !== '') values[name] = read(text);
-      else if (clears && empty === undefined) errors.push(`${name} is required`);
+      else if (clears && empty === undefined) errors[name] = [`${name} is required`];
       else if (clears) values[name] = empty;
     }
     const checked = validate(input, values, 'row');
-    if (!checked.ok) errors.push(...Object.values(checked.errors).flat());
-    if (!checked.ok || errors.length > 0) return { ok: false, errors };
+    if (!checked.ok) Object.assign(errors, checked.errors);
+    if (!checked.ok || Object.keys(errors).length > 0) {
+      return { ok: false, errors: messagesOf(errors) };
+    }
     const row = checked.value as RowFields;
     return { ok: true, input: row, given: Object.keys(values) };
   };

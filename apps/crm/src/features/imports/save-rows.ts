@@ -1,8 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
+import type { FieldErrors } from '@tessera/fields';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { attempt, inHalves, type Work } from './attempts.ts';
 import { BatchRecords } from './batch-records.ts';
+import type { ErrorMessages } from './columns.ts';
 import type { Match } from './existing-records.ts';
 import type { FailedRow } from './failures.repository.ts';
 import type { ImportRow } from './imports.kind.ts';
@@ -37,6 +39,7 @@ export interface Destination {
   readonly caller: Caller;
   readonly target: ImportTarget;
   readonly duplicates: ImportRow['duplicates'];
+  readonly messagesOf: ErrorMessages;
   /** In a dry run, the marks of records that earlier rows would have created or changed; undefined otherwise. */
   readonly dryRunMarks: SeenValues | undefined;
 }
@@ -61,7 +64,7 @@ const withoutId = ({ id: _id, ...input }: RowFields): RowFields => input;
  * failures, and do not affect the others.
  */
 export const saveRows = async (
-  { db, caller, target, duplicates, dryRunMarks }: Destination,
+  { db, caller, target, duplicates, messagesOf, dryRunMarks }: Destination,
   rows: readonly ValidRow[],
 ): Promise<SavedRows> => {
   const { field, alsoIn } = target.identity;
@@ -74,11 +77,13 @@ export const saveRows = async (
       : await target.findExisting(db, keys);
   // Rows that may be those of records are valid without some fields; others have been checked.
   const problemsOfNew =
-    duplicates === 'create' ? (): readonly string[] => [] : await target.newRecordCheck(db);
+    duplicates === 'create' ? (): FieldErrors => ({}) : await target.newRecordCheck(db);
   const failures: FailedRow[] = [];
-  const fail = ({ row: { row_number, cells } }: RecognisedRow, errors: readonly string[]): void => {
-    failures.push({ row_number, cells, errors });
+  const fail = ({ row: { row_number, cells } }: RecognisedRow, errors: FieldErrors): void => {
+    failures.push({ row_number, cells, errors: messagesOf(errors) });
   };
+  const several: FieldErrors = { row: [target.severalMessage] };
+  const isFaulty = (errors: FieldErrors): boolean => Object.keys(errors).length > 0;
 
   const records = new BatchRecords(dryRunMarks);
   const creates: RecognisedRow[] = [];
@@ -94,8 +99,8 @@ export const saveRows = async (
       continue;
     }
     const isKnown = exists || records.isExpected(own);
-    const problems = isKnown ? [] : problemsOfNew(row.input);
-    if (problems.length > 0) {
+    const problems = isKnown ? {} : problemsOfNew(row.input);
+    if (isFaulty(problems)) {
       fail(recognised, problems);
       continue;
     }
@@ -146,19 +151,19 @@ export const saveRows = async (
         updated += 1;
       } else if (found?.isOneOfSeveral && !found.isAlso) {
         // No other row of the batch can change that.
-        fail(duplicate, [target.severalMessage]);
+        fail(duplicate, several);
       } else {
         // A statement changes a record once, and rows about one record are saved in their order.
         const isTaken = [id ?? '', ...own.sought].some((one) => taken.has(one));
         for (const one of [...(id ? [id] : []), ...own.given]) taken.add(one);
         if (isTaken) later.push(duplicate);
-        else if (found?.isOneOfSeveral) fail(duplicate, [target.severalMessage]);
+        else if (found?.isOneOfSeveral) fail(duplicate, several);
         else if (found) {
           updates.push({ ...duplicate, match: found, id: found.id, change: changeOf(row, found) });
         } else {
           // Unlike the earlier row, which failed, it may lack what a new record requires.
           const problems = problemsOfNew(row.input);
-          if (problems.length > 0) fail(duplicate, problems);
+          if (isFaulty(problems)) fail(duplicate, problems);
           else await inHalves([duplicate], create, fail);
         }
       }

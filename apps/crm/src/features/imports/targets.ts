@@ -1,5 +1,13 @@
 import type { CrmPermission } from '@tessera/contracts';
-import { anything, clearable, optional, type Shape, shape, validate } from '@tessera/fields';
+import {
+  anything,
+  clearable,
+  type FieldErrors,
+  optional,
+  type Shape,
+  shape,
+  validate,
+} from '@tessera/fields';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import type { Kind, KindTypes } from '../../records/kind.ts';
@@ -19,7 +27,7 @@ export interface RecordChange {
 }
 
 /** What is wrong with a row as a new record. */
-export type NewRecordCheck = (row: RowFields) => readonly string[];
+export type NewRecordCheck = (row: RowFields) => FieldErrors;
 
 /** A kind of record that files can be imported into. */
 export interface ImportTarget {
@@ -111,16 +119,22 @@ const targetOf = <T extends KindTypes>(
     async newRecordCheck(db) {
       const declared = (await tenantFields?.declared(db)) ?? [];
       return (row) => {
-        const lacking = ownRequired.filter((name) => row[name] === undefined);
-        const ofDeclared = declared.flatMap(({ key, field, isRequired }) => {
+        const errors: FieldErrors = {};
+        const require = (name: string): void => {
+          errors[name] = [`${name} is required`];
+        };
+        for (const name of ownRequired) if (row[name] === undefined) require(name);
+        for (const { key, field, isRequired } of declared) {
           const name = `${prefix}${key}`;
           const { [name]: value } = row;
-          if (value === undefined || value === null)
-            return isRequired ? [`${name} is required`] : [];
+          if (value === undefined || value === null) {
+            if (isRequired) require(name);
+            continue;
+          }
           const checked = validate(field, value, name);
-          return checked.ok ? [] : Object.values(checked.errors).flat();
-        });
-        return [...lacking.map((name) => `${name} is required`), ...ofDeclared];
+          if (!checked.ok) Object.assign(errors, checked.errors);
+        }
+        return errors;
       };
     },
 

@@ -15,6 +15,7 @@ import {
   detectEncoding,
   type Encoding,
   readHeader,
+  requireTable,
   UnreadableFile,
 } from './csv.ts';
 import {
@@ -125,6 +126,7 @@ const inspect = async (
   try {
     const encoding = request.encoding === 'auto' ? detectEncoding(start) : request.encoding;
     const { value: beginning = '' } = await decode([start], encoding).next();
+    requireTable(beginning);
     const delimiter = request.delimiter === 'auto' ? detectDelimiter(beginning) : request.delimiter;
     const header = readHeader(beginning, delimiter);
     const rowShape = await importTargets[request.resource].rowShape(db, request.duplicates);
