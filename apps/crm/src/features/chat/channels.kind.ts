@@ -83,7 +83,7 @@ export const Channel = named(
     ),
     unread_count: described(
       nullable(count()),
-      'The number of messages that the caller has not read, including deleted ones. Null if the caller does not participate or may not view messages.',
+      'The number of messages that the caller has not read, without deleted ones. Null if the caller does not participate or may not view messages.',
     ),
     mention_count: described(
       nullable(int(0, MAX_MENTIONS)),

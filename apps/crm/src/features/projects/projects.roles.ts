@@ -123,6 +123,24 @@ export const requireRole = async (
   throw new HttpError(403, 'project_role_required', message);
 };
 
+/** Which of these users cannot see the project, because it is private and they are no members. */
+export const usersWithoutSight = async (
+  db: TenantDb,
+  projectId: string,
+  userIds: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const found = await db.query<{ user_id: string }>(sql`
+    SELECT user_id FROM unnest(${userIds}::uuid[]) AS user_id
+    WHERE (
+      SELECT is_private FROM tenant_crm.projects
+      WHERE tenant_id = ${db.tenantId}::uuid AND id = ${projectId}::uuid
+    ) AND user_id NOT IN (
+      SELECT member.user_id FROM tenant_crm.project_members AS member
+      WHERE member.tenant_id = ${db.tenantId}::uuid AND member.project_id = ${projectId}::uuid
+    )`);
+  return new Set(found.map(({ user_id }) => user_id));
+};
+
 const contributors: readonly ProjectRole[] = ['manager', 'member'];
 
 /** The project, deleted or not; undefined if the caller cannot see it. */

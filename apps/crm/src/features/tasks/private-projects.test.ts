@@ -37,6 +37,32 @@ describe('The tasks of a private project', () => {
     expect([moved.status, Object.keys(moved.body.errors)]).toEqual([422, ['project_id']]);
   });
 
+  test('are assigned to members only', async () => {
+    const [memberId, strangerId] = [crypto.randomUUID(), crypto.randomUUID()];
+    const members = `/api/crm/projects/${projectId}/members`;
+    await post(members, { user_id: memberId, role: 'viewer' }).expect(201);
+    const refused = {
+      'assignee_ids.1': ['assignee_ids.1 must be a member of the private project'],
+    };
+    const assignee_ids = [memberId, strangerId];
+    const fields = { title: 'A', project_id: projectId, assignee_ids };
+    expect((await post(tasksPath, fields).expect(422)).body.errors).toEqual(refused);
+    const operations = [{ op: 'create', body: fields }];
+    expect((await post(`${tasksPath}/batch`, { operations })).text).toContain('private project');
+    const path = `${tasksPath}/${taskId}`;
+    expect((await put(path, { assignee_ids }).expect(422)).body.errors).toEqual(refused);
+    await put(path, { assignee_ids: [memberId] }).expect(200);
+    const other = await task({ title: 'public', assignee_ids: [strangerId] });
+    const moved = await put(`${tasksPath}/${other}`, { project_id: projectId }).expect(422);
+    expect(Object.keys(moved.body.errors)).toEqual(['assignee_ids.0']);
+    await put(`${tasksPath}/${other}`, { project_id: projectId, assignee_ids: [] }).expect(200);
+    // A member who has left stays assigned, and other changes of the task go on.
+    await remove(`${members}/${memberId}`).expect(204);
+    await put(path, { title: 'B', assignee_ids: [memberId] }).expect(200);
+    await put(path, { assignee_ids: [] }).expect(200);
+    await put(path, { assignee_ids: [memberId] }).expect(422);
+  });
+
   test.each([
     ['A creation', tasksPath, (task: object) => task],
     [

@@ -1,7 +1,8 @@
+import { invalidField } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { followMerges } from '../contacts/merged-contacts.ts';
-import { requireContributor } from '../projects/projects.roles.ts';
+import { requireContributor, usersWithoutSight } from '../projects/projects.roles.ts';
 import { columnGaps, lockColumn, rankWithin } from './board-column.ts';
 import type { Status } from './tasks.schema.ts';
 
@@ -14,6 +15,7 @@ interface Context {
 export interface TaskState {
   readonly id: string;
   readonly project_id: string | null;
+  readonly assignee_ids: readonly string[];
   readonly status: Status;
   readonly completed_at: Date | null;
   readonly rank: string;
@@ -45,14 +47,35 @@ export const completion = (
   return { completed_at: status === 'done' ? new Date() : null };
 };
 
+/** Throws 422 if one of the assignees cannot see the project; `known` are those that the task in the project had before. */
+const requireSight = async (
+  db: TenantDb,
+  projectId: string | null,
+  assigneeIds: readonly string[],
+  known: readonly string[] = [],
+): Promise<void> => {
+  const added = assigneeIds.filter((id) => !known.includes(id));
+  if (projectId === null || added.length === 0) return;
+  const blind = await usersWithoutSight(db, projectId, added);
+  const index = assigneeIds.findIndex((id) => blind.has(id) && !known.includes(id));
+  if (index === -1) return;
+  const field = `assignee_ids.${index}`;
+  throw invalidField(field, `${field} must be a member of the private project`);
+};
+
 /** A new task gets the last place of its column. */
 export const placeNew = async (
-  input: { readonly project_id?: string | null; readonly status: Status },
+  input: {
+    readonly project_id?: string | null;
+    readonly status: Status;
+    readonly assignee_ids: readonly string[];
+  },
   context: Context & { readonly id: string },
 ): Promise<Placed> => {
   const { caller, db, id } = context;
   const { project_id: projectId = null, status } = input;
   await requireContributor(caller, db, projectId);
+  await requireSight(db, projectId, input.assignee_ids);
   const column = { projectId, status };
   await lockColumn(db, column);
   return {
@@ -65,14 +88,23 @@ export const placeNew = async (
 
 /** With another status or project, a task gets the last place of its new column. */
 export const placeUpdated = async (
-  change: { readonly project_id?: string | null; readonly status?: Status },
+  change: {
+    readonly project_id?: string | null;
+    readonly status?: Status;
+    readonly assignee_ids?: readonly string[];
+  },
   context: RowContext,
 ): Promise<Placed> => {
   const { caller, db, row } = context;
-  const { project_id: projectId = row.project_id, status = row.status } = change;
+  const {
+    project_id: projectId = row.project_id,
+    status = row.status,
+    assignee_ids: assigneeIds = row.assignee_ids,
+  } = change;
   await checkChange(context);
   const isMoved = projectId !== row.project_id;
   if (isMoved) await requireContributor(caller, db, projectId);
+  await requireSight(db, projectId, assigneeIds, isMoved ? [] : row.assignee_ids);
   if (!isMoved && status === row.status) return {};
   const column = { projectId, status };
   await lockColumn(db, column);

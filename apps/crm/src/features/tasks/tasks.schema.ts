@@ -37,7 +37,7 @@ export const TaskInput = named(
     due_date: described(clearable(date()), 'The last day to complete it', '2026-03-31'),
     assignee_ids: described(
       withDefault(list(uuid(), { max: 50, unique: true }), []),
-      'The users who work on it',
+      'The users who work on it. In a private project, only its members can be assigned; those who leave it stay assigned until the task is changed.',
     ),
     contact_id: clearable(reference('contacts')),
     company_id: clearable(reference('companies')),

@@ -6,26 +6,36 @@ const { sql, raw, empty } = Prisma;
 /** How many unread mentions are counted. */
 export const MAX_MENTIONS = 1000;
 
+/** How many deleted messages are subtracted from the unread ones. */
+export const MAX_DELETED = 1000;
+
 /** What a user has not read in a channel. */
 export interface Unread {
   readonly channel_id: string;
   readonly read_position: number;
-  /** By positions: deleted messages count as well. */
+  /** By positions, without deleted messages, up to `MAX_DELETED` of them. */
   readonly unread_count: number;
   /** At most `MAX_MENTIONS`. */
   readonly mention_count: number;
 }
 
 /**
- * SQL of the counts of what a user has not read, given `own`, their row of `channel_participants`, and `channels`. No
- * messages are counted, and of the mentions only unread ones, up to a limit.
+ * SQL of the counts of what a user has not read, given `own`, their row of `channel_participants`, and `channels`. Only mentions
+ * and deleted messages are counted, those that are unread, up to a limit.
  */
 export const unreadColumns = (
   db: TenantDb,
   userId: string | null,
   schema: string,
 ): Prisma.Sql => sql`
-  own.read_position, greatest(channels.last_position - own.read_position, 0) AS unread_count, (
+  own.read_position, greatest(channels.last_position - own.read_position - (
+    SELECT count(*)::int FROM (
+      SELECT FROM ${raw(schema)}.messages AS message
+      WHERE message.tenant_id = ${db.tenantId}::uuid AND message.channel_id = own.channel_id
+        AND message.position > own.read_position AND message.deleted_at IS NOT NULL
+      LIMIT ${MAX_DELETED}
+    ) AS deleted
+  ), 0) AS unread_count, (
     SELECT count(*)::int FROM (
       SELECT FROM ${raw(schema)}.message_mentions AS mention
       WHERE mention.tenant_id = ${db.tenantId}::uuid AND mention.user_id = ${userId}::uuid

@@ -8,7 +8,7 @@ import { createAccess } from '../../../records/scope.ts';
 import { message } from '../messages.kind.ts';
 import type { ChatStreams } from './chat-streams.ts';
 import { usersOfChannel } from './membership.repository.ts';
-import { MAX_MENTIONS, markRead, readUnread } from './read-markers.repository.ts';
+import { MAX_DELETED, MAX_MENTIONS, markRead, readUnread } from './read-markers.repository.ts';
 import { chatStream, positionOf } from './stream-events.ts';
 
 const position = () => int(0, Number.MAX_SAFE_INTEGER);
@@ -18,7 +18,10 @@ const Unread = named(
   shape({
     channel_id: uuid(),
     read_position: described(position(), 'The position of the last message that is read'),
-    unread_count: described(position(), 'The messages after it; deleted ones count as well'),
+    unread_count: described(
+      position(),
+      `The messages after it that are not deleted. Of deleted ones, ${MAX_DELETED} at most are left out`,
+    ),
     mention_count: described(
       int(0, MAX_MENTIONS),
       `The number of unread messages that mention the caller, up to ${MAX_MENTIONS}`,

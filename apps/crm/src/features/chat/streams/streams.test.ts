@@ -340,6 +340,30 @@ test('Unread messages and mentions are counted until they are read', async () =>
   expect(back.data.read_position).toBe(2);
 });
 
+test('A message that is deleted is no longer unread', async () => {
+  const [ada, bob] = [user(), user()];
+  const path = await channel({ user_ids: [bob.id] }, ada.headers);
+  const unread = async () =>
+    (await get('/api/crm/chat/unread', bob.headers).expect(200)).body.data[0].unread_count;
+  const listed = async () => (await get(path, bob.headers).expect(200)).body.data.unread_count;
+  const said = [];
+  for (const body of ['First', 'Second', 'Third']) {
+    said.push((await say(path, body, ada.headers)).body.data.id);
+  }
+  const drop = (id: string) => remove(`${path}/messages/${id}`, ada.headers).expect(204);
+  await drop(said[2]);
+  expect([await unread(), await listed()]).toEqual([2, 2]);
+  await post(`${path}/read`, { position: 1 }, bob.headers).expect(200);
+  await drop(said[0]);
+  expect(await unread()).toBe(1);
+  await drop(said[1]);
+  expect([await unread(), await listed()]).toEqual([0, 0]);
+  await post(`${path}/messages/${said[1]}/restore`, {}, ada.headers).expect(200);
+  expect(await unread()).toBe(1);
+  await say(path, 'Fourth', ada.headers);
+  expect(await unread()).toBe(2);
+});
+
 test('Who may not view messages does not learn how many are unread', async () => {
   const limited = caller({ lacking: ['chat.messages.view'] });
   const { body } = await get('/api/crm/chat/unread', limited).expect(403);
