@@ -10,8 +10,15 @@ export const columnSql = (column: string): Prisma.Sql => Prisma.raw(column);
 export interface Filter<T = unknown, C extends string = string> {
   readonly column: C;
   readonly field: Field<T>;
-  /** A condition that reads a table must repeat the tenant. */
-  condition(column: Prisma.Sql, value: T, tenantId: string): Prisma.Sql;
+  /** Further query parameters, which say how the value is meant. */
+  readonly parameters?: Fields;
+  /** A condition that reads a table must repeat the tenant. `query` has the values of `parameters`. */
+  condition(
+    column: Prisma.Sql,
+    value: T,
+    tenantId: string,
+    query: Readonly<Record<string, unknown>>,
+  ): Prisma.Sql;
   /** Whether an index of the column alone can count the rows that meet the condition. */
   readonly isCountedByIndex?: boolean;
   /** The kept number of the tenant's live rows that meet the condition, as a subquery. */

@@ -58,7 +58,10 @@ export const narrowingFields = <T extends KindTypes>({
     ),
   }),
   ...Object.fromEntries(
-    Object.entries(filters).map(([name, { field }]) => [name, optional(field)]),
+    Object.entries(filters).flatMap(([name, { field, parameters = {} }]) => [
+      [name, optional(field)],
+      ...Object.entries(parameters),
+    ]),
   ),
   ...(tenantFields && {
     [tenantFields.column]: described(

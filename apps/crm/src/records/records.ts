@@ -218,7 +218,8 @@ export const createRecords = <T extends KindTypes>(
     const own = Object.entries(kind.filters).flatMap(([parameter, { column, condition }]) => {
       const value = query[parameter as keyof typeof query];
       if (value === undefined) return [];
-      return [Prisma.sql`(${condition(columnSql(column), value, tenantId)})`];
+      const given = query as Readonly<Record<string, unknown>>;
+      return [Prisma.sql`(${condition(columnSql(column), value, tenantId, given)})`];
     });
     if (!tenantFields) return own;
     const { [tenantFields.column]: texts } = query as Record<string, Record<string, string>>;

@@ -1,4 +1,4 @@
-import { bool, date, described, time, uuid } from '@tessera/fields';
+import { bool, date, described, time, timeZone, uuid, withDefault } from '@tessera/fields';
 import { Prisma } from '../../generated/prisma/client.ts';
 import {
   equals,
@@ -27,9 +27,16 @@ const hasPriority: Filter<(typeof priorities)[number], 'priority_order'> = {
 
 const isOverdue: Filter<boolean, 'due_date'> = {
   column: 'due_date',
-  field: described(bool(), 'Whether the task is not done and was due before today (UTC)'),
-  condition(column, value) {
-    const today = new Date().toISOString().slice(0, 10);
+  field: described(bool(), 'Whether the task is not done and was due before today'),
+  parameters: {
+    time_zone: described(
+      withDefault(timeZone(), 'UTC'),
+      'Where the day of `overdue` is today, by its name in the IANA database',
+    ),
+  },
+  condition(column, value, _tenantId, { time_zone: zone }) {
+    // Swedish dates have the form YYYY-MM-DD.
+    const today = new Intl.DateTimeFormat('sv', { timeZone: `${zone}` }).format();
     const overdue = sql`${column} < ${today}::date AND completed_at IS NULL`;
     return value ? overdue : sql`(${overdue}) IS NOT TRUE`;
   },

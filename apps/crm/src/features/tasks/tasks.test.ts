@@ -126,6 +126,25 @@ describe('Tasks', () => {
     expect(await titles(`completed_from=${day(-1)}T00:00:00Z`)).toBe('b');
   });
 
+  test('are overdue by the day of the time zone that the caller names', async () => {
+    const [east, west] = ['Pacific/Kiritimati', 'Pacific/Niue'];
+    // 25 hours apart: at no time is it the same day in both.
+    await task({
+      title: 'a',
+      due_date: new Date(Date.now() - 11 * 3600_000).toISOString().slice(0, 10),
+    });
+    for (const [zone, overdue] of [
+      [east, 'a'],
+      [west, ''],
+    ]) {
+      expect(await titles(`overdue=true&time_zone=${zone}`)).toBe(overdue);
+      const exported = await get(`${tasksPath}/export?overdue=true&time_zone=${zone}`).expect(200);
+      expect(exported.text.trimEnd().split('\r\n')).toHaveLength(1 + (overdue?.length ?? 0));
+    }
+    const { body } = await get(`${tasksPath}?overdue=true&time_zone=Nowhere`).expect(422);
+    expect(Object.keys(body.errors)).toEqual(['time_zone']);
+  });
+
   test('are sorted by due date, priority, title and times', async () => {
     await task({ title: 'b', priority: 'urgent', due_date: '2026-01-02' });
     await task({ title: 'Á', priority: 'low', due_date: '2026-01-03' });
