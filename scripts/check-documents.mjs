@@ -19,18 +19,25 @@ const asyncApiProblems = async (document) => {
     .map(({ message, path }) => `${path.join('.')}: ${message}`);
 };
 
+/** Texts that end a sentence twice: a description of a problem has no full stop, because some are added to others. */
+const doubledStops = (document) =>
+  (JSON.stringify(document).match(/[^".]*[^".]\.\.(?![./])/g) ?? []).map(
+    (text) => `two full stops in "${text}"`,
+  );
+
 /**
- * Checks that the OpenAPI and AsyncAPI documents are valid, and that a planted error in each is
+ * Checks that the OpenAPI and AsyncAPI documents are valid, and that planted errors in each are
  * detected.
  */
 export const documents = async () => {
   const contract = 'packages/contracts/deployment-automation.openapi.json';
   for (const path of ['apps/identity/openapi.json', 'apps/crm/openapi.json', contract]) {
     const document = read(path);
-    const problems = await openApiProblems(document);
+    const problems = [...(await openApiProblems(document)), ...doubledStops(document)];
     if (problems.length > 0) throw new Error(`${path}: ${problems.join('\n')}`);
     const faulty = { ...document, paths: { '/x': { get: { responses: { 200: {} } } } } };
-    if ((await openApiProblems(faulty)).length === 0)
+    const doubled = { info: { description: 'It is in use..' } };
+    if ((await openApiProblems(faulty)).length === 0 || doubledStops(doubled).length === 0)
       throw new Error(`${path}: a planted error is not detected.`);
   }
   for (const path of ['packages/contracts/asyncapi.json', 'apps/crm/asyncapi.json']) {

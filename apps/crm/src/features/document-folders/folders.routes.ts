@@ -11,7 +11,7 @@ import { documentFolder } from './folders.kind.ts';
 const denied = { 403: 'The caller lacks a permission, or write access to a folder' };
 const memberProblems = {
   ...denied,
-  409: 'The folder, or a private folder below it, would have no member with write access. Deleted folders count while they can be restored.',
+  409: 'The folder, or a private folder below it, would have no member with write access. Deleted folders count while they can be restored',
 };
 
 export const folderRoutes = (
