@@ -94,7 +94,13 @@ export { flatten } from './named-routes.ts';
 export { openapi } from './openapi/openapi.ts';
 export { type DocumentOptions, standardProblems } from './openapi/options.ts';
 export { packageVersion } from './package-version.ts';
-export { lastPage, type PageRequest, pageWithin } from './page.ts';
+export {
+  lastPage,
+  type PageParameters,
+  type PageRequest,
+  pageParameters,
+  pageWithin,
+} from './page.ts';
 export {
   type DeniedAccess,
   deniedAccessFields,

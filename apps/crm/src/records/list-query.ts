@@ -1,6 +1,5 @@
 import {
   bool,
-  clamped,
   described,
   type Field,
   mapOf,
@@ -12,16 +11,12 @@ import {
   shape,
   withDefault,
 } from '@tessera/fields';
+import { pageParameters } from '@tessera/http-kit';
 import type { Kind, KindTypes } from './kind.ts';
 import { mayBeNull } from './row.ts';
 
-const LAST_PAGE = 1_000_000_000;
-
 /** The query parameters for paging. */
-export const pageFields = {
-  page: withDefault(clamped(1, LAST_PAGE), 1),
-  per_page: withDefault(clamped(1, 100), 25),
-} as const;
+export const pageFields = pageParameters(25);
 
 type FilterValues<T extends KindTypes> = {
   readonly [K in keyof T['filters']]?: Out<T['filters'][K]['field']>;

@@ -1,6 +1,5 @@
 import type { IdentityPermission } from '@tessera/contracts';
 import {
-  clamped,
   type Field,
   fieldErrors,
   int,
@@ -13,13 +12,13 @@ import {
   type Shape,
   shape,
   text,
-  withDefault,
 } from '@tessera/fields';
 import {
   deniedAccessFields,
   type HttpError,
   lastPage,
   listExports,
+  pageParameters,
   routesFor,
 } from '@tessera/http-kit';
 import type { Request } from 'express';
@@ -56,11 +55,8 @@ export const listExport = listExports({ shape: success, members: { success: true
 /** Maximum length of a list that is returned as a single page. */
 const MAX_A_PAGE = 1000;
 
-/** Query parameters of a page; values out of range are clamped (decision B3). */
-export const pageFields = {
-  page: withDefault(clamped(1, 1_000_000), 1),
-  per_page: withDefault(clamped(1, 100), 20),
-} as const;
+/** Query parameters of a page. */
+export const pageFields = pageParameters(20);
 
 /** `meta` of a page. */
 export const PageMeta = named(
