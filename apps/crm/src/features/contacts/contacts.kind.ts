@@ -22,6 +22,7 @@ import { customFields } from '../custom-fields/custom-fields.service.ts';
 import { taggedWith } from '../tags/tag-filter.ts';
 import { tags } from '../tags.schema.ts';
 import { emailFilter } from './email-filter.ts';
+import { MAX_NOTES } from './merged-notes.ts';
 import { type ContactMerge, findMerge } from './merges.repository.ts';
 import { isReversible } from './merges.rules.ts';
 
@@ -38,7 +39,7 @@ const ContactInput = named(
     title: clearable(text(100)),
     company_id: clearable(reference('companies')),
     owner_id: clearable(uuid()),
-    notes: clearable(text(10_000)),
+    notes: clearable(text(MAX_NOTES)),
     tags,
     emails: withDefault(list(named('LabelledEmail', shape({ label, email: email() })), few), []),
     phones: withDefault(list(named('LabelledPhone', shape({ label, phone: text(50) })), few), []),

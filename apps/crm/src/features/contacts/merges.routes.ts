@@ -57,7 +57,7 @@ export const mergeRoutes = (merges: ContactMerges, database: Database): RouteTab
     body: OtherContact,
     summary: 'Merge another contact into a contact',
     description:
-      'The contact takes over the communication logs and tasks of the other one, values for its empty fields, tags, email addresses, phone numbers and addresses. The other contact is deleted. `unmerge` undoes this within 30 days. If the other contact is merged into this one already, nothing changes, whatever `If-Match` says.',
+      'The contact takes over the communication logs and tasks of the other one, values for its empty fields, tags, email addresses, phone numbers and addresses, each once, and its notes, which follow those of the contact. The other contact is deleted. `unmerge` undoes this within 30 days. If the other contact is merged into this one already, nothing changes, whatever `If-Match` says.',
     problems: {
       ...changeProblems,
       409: 'The other contact has more than 20,000 communication logs and tasks (contacts with fewer can be merged into it), or the contacts together have more tags, email addresses, phone numbers or addresses than one contact can have',

@@ -1,5 +1,6 @@
 import type { AnswerOf } from '../../records/kind.ts';
 import type { contact } from './contacts.kind.ts';
+import { containsNotes, joinedNotes, MAX_NOTES, withoutNotes } from './merged-notes.ts';
 
 type Contact = AnswerOf<typeof contact>;
 
@@ -15,14 +16,16 @@ export const reversibleUntil = ({ merged_at: at }: { readonly merged_at: Date })
 export const isReversible = (merge: { readonly merged_at: Date }): boolean =>
   Date.now() <= reversibleUntil(merge).getTime();
 
-const fields = ['last_name', 'email', 'phone', 'title', 'company_id', 'owner_id', 'notes'] as const;
+const fields = ['last_name', 'email', 'phone', 'title', 'company_id', 'owner_id'] as const;
 /** List -> the number of items that it can have. */
 const lists = { tags: 50, emails: 20, phones: 20, addresses: 20 } as const;
 type ListName = keyof typeof lists;
 const listNames = Object.keys(lists) as ListName[];
 
 /** The columns of a contact that a merge changes. */
-export type MergedColumns = Partial<Pick<Contact, (typeof fields)[number] | ListName | 'custom'>>;
+export type MergedColumns = Partial<
+  Pick<Contact, (typeof fields)[number] | ListName | 'notes' | 'custom'>
+>;
 
 type CustomValues = Contact['custom'];
 
@@ -37,12 +40,37 @@ const entriesWhere = (
 const textOf = (item: unknown): string =>
   JSON.stringify(item, typeof item === 'object' ? Object.keys(item ?? {}).sort() : undefined);
 
-/** What identifies an item in its list. */
+/** A phone number without what people write between digits, or else the whole text. */
+const numberOf = (phone: string): string => phone.replace(/[^\d+]/g, '') || phone;
+
+/** A text without case and repeated white space. */
+const plain = (value: unknown): string =>
+  `${value ?? ''}`
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[\s,]+/g, ' ')
+    .trim();
+
+/** What identifies an item in its list. The label of an address does not. */
 const identities: Readonly<Record<ListName, (item: unknown) => string>> = {
   tags: (item) => `${item}`,
   emails: (item) => (item as Contact['emails'][number]).email,
-  phones: (item) => (item as Contact['phones'][number]).phone,
-  addresses: textOf,
+  phones: (item) => numberOf((item as Contact['phones'][number]).phone),
+  addresses: (item) => {
+    const { label: _label, ...lines } = item as Contact['addresses'][number];
+    return textOf(
+      Object.fromEntries(Object.entries(lines).map(([key, line]) => [key, plain(line)])),
+    );
+  },
+};
+
+/** What identifies the primary value of a contact in the list of further ones. */
+const primaryOf = (
+  name: ListName,
+  { email, phone }: Pick<Contact, 'email' | 'phone'>,
+): string | undefined => {
+  if (name === 'emails') return email ?? undefined;
+  return name === 'phones' && phone !== null ? numberOf(phone) : undefined;
 };
 
 /** The label of a primary address or number of the merged contact that the survivor keeps as a further one. */
@@ -51,20 +79,22 @@ const LABEL = 'merged';
 /** The items of a list of the merged contact, with the primary value that the survivor has no place for. */
 const itemsOf = (name: ListName, survivor: Contact, merged: Contact): readonly unknown[] => {
   if (name === 'emails' && survivor.email !== null && merged.email !== null) {
-    const primary = merged.email === survivor.email ? [] : [{ label: LABEL, email: merged.email }];
-    return [...primary, ...merged.emails];
+    return [{ label: LABEL, email: merged.email }, ...merged.emails];
   }
   if (name === 'phones' && survivor.phone !== null && merged.phone !== null) {
-    const primary = merged.phone === survivor.phone ? [] : [{ label: LABEL, phone: merged.phone }];
-    return [...primary, ...merged.phones];
+    return [{ label: LABEL, phone: merged.phone }, ...merged.phones];
   }
   return merged[name];
 };
 
-/** The items that the survivor's list lacks, each once. */
+/** The items that the survivor lacks in its list and as its primary value, each once. */
 const lackingItems = (name: ListName, survivor: Contact, merged: Contact): unknown[] => {
   const identity = identities[name];
-  const known = new Set(survivor[name].map(identity));
+  const primary = primaryOf(name, {
+    email: survivor.email ?? merged.email,
+    phone: survivor.phone ?? merged.phone,
+  });
+  const known = new Set([...survivor[name].map(identity), ...(primary ? [primary] : [])]);
   return itemsOf(name, survivor, merged).filter((item) => {
     const isNew = !known.has(identity(item));
     known.add(identity(item));
@@ -72,27 +102,40 @@ const lackingItems = (name: ListName, survivor: Contact, merged: Contact): unkno
   });
 };
 
+/** Whether the primary value of the merged contact is a further one of the survivor. */
+const isFurther = (name: (typeof fields)[number], survivor: Contact, merged: Contact): boolean => {
+  if (name !== 'email' && name !== 'phone') return false;
+  const list = `${name}s` as const;
+  const primary = primaryOf(list, merged);
+  return survivor[list].map(identities[list]).some((one) => one === primary);
+};
+
 /**
  * What the survivor of a merge takes from the other contact: the values of fields that are empty, custom ones
- * included, and the items that its lists lack.
+ * included, the items that its lists lack, and notes, which follow its own.
  */
 export const takenBy = (survivor: Contact, merged: Contact): MergedColumns => {
   const values = fields
     .filter((name) => survivor[name] === null && merged[name] !== null)
+    .filter((name) => !isFurther(name, survivor, merged))
     .map((name) => [name, merged[name]]);
   const items = listNames.map((name) => [name, lackingItems(name, survivor, merged)]);
   const custom = entriesWhere(merged.custom, (key) => !Object.hasOwn(survivor.custom, key));
-  return { ...Object.fromEntries([...values, ...items]), custom };
+  const isNoted = merged.notes === null || containsNotes(survivor.notes, merged.notes);
+  const notes = isNoted ? {} : { notes: merged.notes };
+  return { ...Object.fromEntries([...values, ...items]), ...notes, custom };
 };
 
-/** The lists that would be too long with what a survivor takes, and the number of items that each can have. */
-export const tooLongLists = (
-  survivor: Contact,
-  taken: MergedColumns,
-): readonly (readonly [ListName, number])[] =>
-  listNames
+/** What would be too much with what a survivor takes: "more than 20 emails". */
+export const tooMuch = (survivor: Contact, taken: MergedColumns): readonly string[] => {
+  const long = listNames
     .filter((name) => survivor[name].length + (taken[name]?.length ?? 0) > lists[name])
-    .map((name) => [name, lists[name]]);
+    .map((name) => `more than ${lists[name]} ${name}`);
+  const notes = taken.notes == null ? '' : joinedNotes(survivor.notes, taken.notes);
+  return [...notes].length > MAX_NOTES
+    ? [...long, `notes of more than ${MAX_NOTES} characters`]
+    : long;
+};
 
 /** The values of the survivor that it took in earlier merges, and that the other contact has, too. */
 export const sharedWithEarlier = (
@@ -102,6 +145,9 @@ export const sharedWithEarlier = (
 ): MergedColumns => {
   const own = { ...survivor };
   for (const taken of earlier) Object.assign(own, withoutTaken(own, taken));
+  const { notes } = merged;
+  const isShared =
+    notes !== null && containsNotes(survivor.notes, notes) && !containsNotes(own.notes, notes);
   const values = fields
     .filter((name) => own[name] === null && survivor[name] !== null)
     .filter((name) => survivor[name] === merged[name])
@@ -120,7 +166,8 @@ export const sharedWithEarlier = (
       Object.hasOwn(merged.custom, key) &&
       merged.custom[key] === value,
   );
-  return { ...Object.fromEntries([...values, ...items]), custom };
+  const shared = isShared ? { notes } : {};
+  return { ...Object.fromEntries([...values, ...items]), ...shared, custom };
 };
 
 /** What two parts of a contact have together. */
@@ -157,8 +204,9 @@ export const withoutShared = (
 /** The survivor's columns with what it takes. */
 export const withTaken = (
   survivor: Contact,
-  { custom, ...taken }: MergedColumns,
+  { custom, notes, ...taken }: MergedColumns,
 ): MergedColumns => ({
+  ...(notes != null && { notes: joinedNotes(survivor.notes, notes) }),
   ...Object.fromEntries(
     Object.entries(taken).map(([name, value]) => [
       name,
@@ -171,8 +219,11 @@ export const withTaken = (
 /** The survivor's columns without what it took, except for values that have changed since. */
 export const withoutTaken = (
   survivor: Contact,
-  { custom = {}, ...taken }: MergedColumns,
+  { custom = {}, notes = null, ...taken }: MergedColumns,
 ): MergedColumns => ({
+  ...(notes !== null &&
+    survivor.notes !== null &&
+    containsNotes(survivor.notes, notes) && { notes: withoutNotes(survivor.notes, notes) }),
   ...Object.fromEntries(
     Object.entries(taken).flatMap(([name, value]): [string, unknown][] => {
       if (!Array.isArray(value)) {

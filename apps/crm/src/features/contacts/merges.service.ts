@@ -30,7 +30,7 @@ import {
   sharedWithEarlier,
   takenBy,
   together,
-  tooLongLists,
+  tooMuch,
   withoutShared,
   withoutTaken,
   withTaken,
@@ -81,10 +81,9 @@ const take = async (
   // A deleted company can no longer be referred to.
   const isKept = company_id && (await isLiveCompany(db, company_id));
   const added: MergedColumns = isKept ? { ...rest, company_id } : rest;
-  const tooLong = tooLongLists(survivor, added);
-  if (tooLong.length > 0) {
-    const lists = tooLong.map(([name, max]) => `more than ${max} ${name}`).join(' and ');
-    const message = `Together, the contacts have ${lists}. Remove some from one of them first.`;
+  const excess = tooMuch(survivor, added);
+  if (excess.length > 0) {
+    const message = `Together, the contacts have ${excess.join(' and ')}. Remove some from one of them first.`;
     throw new HttpError(409, 'conflict', message);
   }
   const earlier = await takenInMerges(db, survivor.id);

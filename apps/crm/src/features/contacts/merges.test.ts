@@ -69,6 +69,74 @@ describe('Merging a contact into another one', () => {
     expect(change).toMatchObject({ action: 'merge', changes: { title: { to: 'Countess' } } });
   });
 
+  test('keeps the notes of both, each once, and undoing it removes those that it added', async () => {
+    const id = await contact({ notes: 'Met in London.' });
+    const notes = 'Prefers mail.\n\nSpeaks French.';
+    const [other, same, blank] = [
+      await contact({ notes }),
+      await contact({ notes }),
+      await contact({ notes: 'Met' }),
+    ];
+    const notesAfter = async (response: ReturnType<typeof merge>) =>
+      (await response.expect(200)).body.data.notes;
+    const both = `Met in London.\n\n${notes}`;
+    expect(await notesAfter(merge(id, other))).toBe(both);
+    expect(await notesAfter(merge(id, same))).toBe(both);
+    expect(await notesAfter(merge(id, blank))).toBe(`${both}\n\nMet`);
+    expect(await notesAfter(unmerge(id, other))).toBe(`${both}\n\nMet`);
+    expect(await notesAfter(unmerge(id, same))).toBe('Met in London.\n\nMet');
+    await put(`${path}/${id}`, { notes: 'Met in Paris.\n\nMet' }).expect(200);
+    expect(await notesAfter(unmerge(id, blank))).toBe('Met in Paris.');
+    const empty = await contact({});
+    expect(await notesAfter(merge(empty, other))).toBe(notes);
+    expect(await notesAfter(unmerge(empty, other))).toBeNull();
+  });
+
+  test('is refused if the notes of both are too long, with what to do', async () => {
+    const [id, other] = [
+      await contact({ notes: 'a'.repeat(6000) }),
+      await contact({ notes: 'b'.repeat(4000) }),
+    ];
+    const { body } = await merge(id, other).expect(409);
+    expect(body.message).toContain('notes of more than 10000 characters');
+  });
+
+  test('takes no address or number that the contact has already, however it is written', async () => {
+    const london = { label: 'home', line1: '12 St James Square', city: 'London', country: 'UK' };
+    const id = await contact({
+      email: 'ada@a.example',
+      phone: '+36 1 234 5678',
+      phones: [{ label: 'work', phone: '06-20-111' }],
+      addresses: [london],
+    });
+    const other = await contact({
+      email: 'ada@b.example',
+      emails: [
+        { label: 'old', email: 'ada@a.example' },
+        { label: 'new', email: 'ada@b.example' },
+      ],
+      phone: '06 20 111',
+      phones: [{ label: 'home', phone: '+36 (1) 234-5678' }],
+      addresses: [
+        { ...london, label: 'private', line1: '12  st james square ', city: 'LONDON' },
+        { ...london, line1: '13 St James Square' },
+      ],
+    });
+    const { data } = (await merge(id, other).expect(200)).body;
+    expect(data.emails).toEqual([{ label: 'merged', email: 'ada@b.example' }]);
+    expect(data.phones).toEqual([{ label: 'work', phone: '06-20-111' }]);
+    expect(data.addresses.map((one: { line1: string }) => one.line1)).toEqual([
+      '12 St James Square',
+      '13 St James Square',
+    ]);
+  });
+
+  test('does not make a further address of the contact its primary one as well', async () => {
+    const emails = [{ label: 'work', email: 'ada@a.example' }];
+    const [id, other] = [await contact({ emails }), await contact({ email: 'ada@a.example' })];
+    expect((await merge(id, other).expect(200)).body.data).toMatchObject({ email: null, emails });
+  });
+
   test('leaves it to be found by the address of either', async () => {
     const [id, other] = [await contact(one), await contact(two)];
     await merge(id, other).expect(200);
