@@ -23,6 +23,8 @@ import {
   partial,
   rawText,
   shape,
+  tagList,
+  tagText,
   text,
   time,
   timeZone,
@@ -38,6 +40,8 @@ formats.default(ajv);
 const Phone = named('Phone', shape({ kind: oneOf('work', 'home'), number: text(30) }));
 const everyWord: Record<string, Field> = {
   text: text(5),
+  tagText: tagText(5),
+  tagList: tagList(tagText(3)),
   rawText: rawText(5, 2),
   'rawText that may be empty': rawText(5, 0),
   matching: matching(/^[a-z]+$/, 'lower-case letters', 5),
@@ -70,6 +74,12 @@ const everyWord: Record<string, Field> = {
 };
 
 const samples: unknown[] = [
+  '.',
+  ' ..',
+  '...',
+  ['a', 'b'],
+  ['a', 'a'],
+  ['..'],
   '',
   ' ',
   'a',

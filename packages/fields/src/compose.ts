@@ -22,13 +22,24 @@ const countedFirst: { array(): Joi.ArraySchema } = Joi.extend((joi) => ({
   },
 }));
 
+/** Limits of a list. `unique` may be what items are compared by. */
+interface ListOptions<T> {
+  readonly max?: number;
+  readonly min?: number;
+  readonly unique?: boolean | ((item: T) => unknown);
+}
+
 /** A list of up to `max` values of one kind. */
 export const list = <F extends Field>(
   item: F,
-  { max = 100, min = 0, unique = false }: { max?: number; min?: number; unique?: boolean } = {},
+  { max = 100, min = 0, unique = false }: ListOptions<Out<F>> = {},
 ): Field<Out<F>[], false> => {
-  const joi = countedFirst.array().items(item.joi.optional()).min(min).max(max);
-  return field(unique ? joi.unique() : joi, {
+  const every = countedFirst.array().items(item.joi.optional()).min(min).max(max);
+  const distinct = (): Joi.ArraySchema =>
+    typeof unique === 'function'
+      ? every.unique((one, other) => unique(one) === unique(other))
+      : every.unique();
+  return field(unique ? distinct() : every, {
     type: 'array',
     items: item.json,
     maxItems: max,

@@ -18,6 +18,7 @@ export {
 } from './compose.ts';
 export type { Field, Fields, JsonSchema, OptionalField, Out, OutOf, Shape } from './field.ts';
 export { languageTag } from './languages.ts';
+export { caseFolded, tagList, tagText } from './tags.ts';
 export { date, isTimeInRange, time, timeZone } from './times.ts';
 export { url } from './url.ts';
 export {

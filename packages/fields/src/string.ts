@@ -30,6 +30,24 @@ export const string = (check: Joi.CustomValidator<string, unknown>): Joi.StringS
 /** PostgreSQL cannot store NUL or unpaired surrogates. */
 export const isStorable = (value: string): boolean => value.isWellFormed() && !value.includes('\0');
 
+/** White space and characters that nobody sees, such as joiners, directions and fillers; not those beyond the BMP. */
+const UNSEEN = /\s|\u2800|\p{Default_Ignorable_Code_Point}/u;
+
+/** A variation selector belongs to the character before it: it makes a heart an emoji. */
+const isSelector = (value: string, at: number): boolean =>
+  at > 0 && /[\ufe00-\ufe0f]/.test(value.charAt(at)) && !UNSEEN.test(value.charAt(at - 1));
+
+/** A text without white space and invisible characters around it; empty if it has no others. */
+export const trimmed = (value: string): string => {
+  let start = 0;
+  let end = value.length;
+  while (start < end && UNSEEN.test(value.charAt(start))) start += 1;
+  while (end > start && UNSEEN.test(value.charAt(end - 1)) && !isSelector(value, end - 1)) end -= 1;
+  const inner = value.slice(start, end);
+  // The others are language tags and selectors, which stay behind something that is seen.
+  return /[^\p{Default_Ignorable_Code_Point}\s]/u.test(inner) ? inner : '';
+};
+
 /** The length in code points. */
 export const lengthOf = (value: string): number => {
   let points = 0;

@@ -66,6 +66,26 @@ describe('validate', () => {
     });
   });
 
+  test.each([
+    ['\u200b Ada\ufeff\u00ad', 'Ada'],
+    ['\u202aAda Ada\u202c\n', 'Ada Ada'],
+    ['\u3164Ada\u2800', 'Ada'],
+    ['I ❤️', 'I ❤️'],
+    ['👩‍💻', '👩‍💻'],
+    ['🏴\u{e0067}\u{e0062}\u{e007f}', '🏴\u{e0067}\u{e0062}\u{e007f}'],
+  ])('removes what nobody sees around a text: %j', (given, name) => {
+    expect(validate(Contact, { name: given, kind: 'lead' })).toMatchObject({ value: { name } });
+  });
+
+  test.each(['\u200b', '\u3164\u2800', '\u2060\ufe0f ', '\u{e0067}\u{e007f}', '\ufe0f'])(
+    'takes a text of invisible characters for empty: %j',
+    (name) => {
+      expect(validate(Contact, { name, kind: 'lead' })).toMatchObject({
+        errors: { name: ['name is not allowed to be empty'] },
+      });
+    },
+  );
+
   test.each(['a\0b', 'a\ud800b'])('rejects text that PostgreSQL cannot store: %j', (value) => {
     expect(validate(Contact, { name: value, kind: 'lead' })).toMatchObject({
       errors: { name: ['name must not contain NUL or unpaired surrogates'] },

@@ -1,24 +1,25 @@
 import Joi from 'joi';
 import { type Field, field } from './field.ts';
-import { isStorable, lengthOf, string } from './string.ts';
+import { isStorable, lengthOf, string, trimmed } from './string.ts';
 
 /**
  * Written as a negation because API references generate examples from positive patterns, and `\S` yields "}".
  */
-const never = (pattern: string): { not: object } => ({ not: { type: 'string', pattern } });
+export const never = (pattern: string): { not: object } => ({ not: { type: 'string', pattern } });
 const NUL = '\\u0000';
-const notBlank = never(`^\\s*$|${NUL}`);
+/** The pattern of texts that are blank or contain NUL. */
+export const blank = `^\\s*$|${NUL}`;
 const withoutNul = never(NUL);
 
-/** Text of 1 to `max` code points that is not blank; surrounding white space is trimmed. */
+/** Text of 1 to `max` code points that is not blank; white space and invisible characters around it are trimmed. */
 export const text = (max: number): Field<string, false> =>
   field(
     string((value, { error }) => {
       if (!isStorable(value)) return error('text.ill_formed');
       if (value.length > max && lengthOf(value) > max) return error('string.max', { limit: max });
-      return value.trim() || error('string.empty');
+      return trimmed(value) || error('string.empty');
     }),
-    { type: 'string', maxLength: max, ...notBlank },
+    { type: 'string', maxLength: max, ...never(blank) },
   );
 
 /**

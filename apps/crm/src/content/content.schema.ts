@@ -13,6 +13,8 @@ import {
   partial,
   rawText,
   shape,
+  tagList,
+  tagText,
   text,
   time,
   uuid,
@@ -33,12 +35,12 @@ export const slug = matching(
   MAX_SLUG,
 );
 
-export const contentTag = text(50);
+export const contentTag = tagText(50);
 
 const title = described(text(200), 'The heading of the text', 'How to reset a password');
 const body = described(rawText(MAX_BODY, 0), 'CommonMark with the tables and strikethrough of GFM');
 const authors = list(uuid(), { max: 20, unique: true });
-const tags = list(contentTag, { max: 50, unique: true });
+const tags = tagList(contentTag);
 
 const inputFields = {
   title,

@@ -1,7 +1,7 @@
-import { list, text, withDefault } from '@tessera/fields';
+import { tagList, tagText, withDefault } from '@tessera/fields';
 
-/** A tag; upper and lower case differ. */
-export const tag = text(50);
+/** A tag of a contact or company. */
+export const tag = tagText(50);
 
 /** The tags of a record, in the order in which they were given. */
-export const tags = withDefault(list(tag, { max: 50, unique: true }), []);
+export const tags = withDefault(tagList(tag), []);

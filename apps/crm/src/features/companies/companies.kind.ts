@@ -16,7 +16,7 @@ import type { RecordsOf } from '../../records/records.ts';
 import { AddressPart, AddressPartInput, addressParts } from '../addresses.schema.ts';
 import { taggedWith } from '../tags/tag-filter.ts';
 import { searchedTags } from '../tags/tag-search.ts';
-import { tags } from '../tags.schema.ts';
+import { tag, tags } from '../tags.schema.ts';
 import { domainFilter } from './domain-filter.ts';
 import { taxNumberFilter } from './tax-number-filter.ts';
 
@@ -48,7 +48,7 @@ export const company = declareKind({
     domain: domainFilter,
     tax_number: taxNumberFilter,
     ...equalTo(CompanyInput, 'email', 'industry', 'owner_id'),
-    tag: taggedWith('companies'),
+    tag: taggedWith('companies', tag),
     ...timeFilters,
   },
   search: true,

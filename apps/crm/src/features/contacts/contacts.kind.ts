@@ -20,7 +20,7 @@ import type { RecordsOf } from '../../records/records.ts';
 import { Address, AddressInput } from '../addresses.schema.ts';
 import { customFields } from '../custom-fields/custom-fields.service.ts';
 import { taggedWith } from '../tags/tag-filter.ts';
-import { tags } from '../tags.schema.ts';
+import { tag, tags } from '../tags.schema.ts';
 import { emailFilter } from './email-filter.ts';
 import { MAX_NOTES } from './merged-notes.ts';
 import { type ContactMerge, findMerge } from './merges.repository.ts';
@@ -71,7 +71,7 @@ export const contact = declareKind({
   filters: {
     email: emailFilter,
     ...equalTo(ContactInput, 'company_id', 'owner_id'),
-    tag: taggedWith('contacts'),
+    tag: taggedWith('contacts', tag),
     ...timeFilters,
   },
   search: true,

@@ -1,3 +1,4 @@
+import { caseFolded } from '@tessera/fields';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { saveTakenTags } from './merges.repository.ts';
@@ -19,6 +20,9 @@ interface Taken {
   readonly tags: readonly string[];
 }
 
+const contains = (tags: readonly (string | undefined)[] = [], tag: string): boolean =>
+  tags.some((one) => one !== undefined && caseFolded(one) === caseFolded(tag));
+
 /** The tags that one of the merges of a contact took, once the tag is replaced. */
 const replaced = (
   own: readonly string[],
@@ -26,13 +30,13 @@ const replaced = (
   all: readonly Taken[],
 ): readonly string[] => {
   const isOwn = (one: string): boolean =>
-    tags.includes(one) && !all.some(({ taken }) => taken.tags?.includes(one));
+    contains(tags, one) && !all.some(({ taken }) => contains(taken.tags, one));
   const { tags = [] } = all[0] ?? {};
-  const others = own.filter((one) => one !== tag && one !== name);
+  const others = own.filter((one) => !contains([tag, name], one));
   // A tag that the contact has without any merge stays when merges are undone.
   if (name === undefined || isOwn(tag) || isOwn(name)) return others;
   // The contact may have lost the other tag since.
-  const isTaken = own.includes(tag) || (own.includes(name) && tags.includes(name));
+  const isTaken = contains(own, tag) || (contains(own, name) && contains(tags, name));
   return isTaken ? [...others, name] : others;
 };
 
@@ -47,14 +51,17 @@ export const replaceTakenTag = async (
   replacement: TagReplacement,
 ): Promise<void> => {
   const { tag, name = tag } = replacement;
-  const merges = await db.query<Taken>(sql`
+  const found = await db.query<Taken>(sql`
     SELECT merge.id, merge.survivor_id, merge.taken, contact.tags
     FROM tenant_crm.contact_merges AS merge
     JOIN tenant_crm.contacts AS contact
       ON contact.tenant_id = merge.tenant_id AND contact.id = merge.survivor_id
     WHERE merge.tenant_id = ${db.tenantId}::uuid AND merge.survivor_id = ANY(${contactIds}::uuid[])
-      AND merge.undone_at IS NULL AND contact.tags @> ${[tag]}
-      AND jsonb_exists_any(merge.taken -> 'tags', ${[tag, name]})`);
+      AND merge.undone_at IS NULL AND merge.taken -> 'tags' <> '[]'`);
+  const merges = found.filter(
+    ({ tags, taken }) =>
+      contains(tags, tag) && (contains(taken.tags, tag) || contains(taken.tags, name)),
+  );
   for (const { id, survivor_id: survivorId, taken } of merges) {
     const all = merges.filter((one) => one.survivor_id === survivorId);
     const tags = replaced(taken.tags ?? [], replacement, all);

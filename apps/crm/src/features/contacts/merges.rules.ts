@@ -1,3 +1,4 @@
+import { caseFolded } from '@tessera/fields';
 import type { AnswerOf } from '../../records/kind.ts';
 import type { contact } from './contacts.kind.ts';
 import { containsNotes, joinedNotes, MAX_NOTES, withoutNotes } from './merged-notes.ts';
@@ -45,15 +46,13 @@ const numberOf = (phone: string): string => phone.replace(/[^\d+]/g, '') || phon
 
 /** A text without case and repeated white space. */
 const plain = (value: unknown): string =>
-  `${value ?? ''}`
-    .normalize('NFC')
-    .toLowerCase()
+  caseFolded(`${value ?? ''}`)
     .replace(/[\s,]+/g, ' ')
     .trim();
 
 /** What identifies an item in its list. The label of an address does not. */
 const identities: Readonly<Record<ListName, (item: unknown) => string>> = {
-  tags: (item) => `${item}`,
+  tags: (item) => caseFolded(`${item}`),
   emails: (item) => (item as Contact['emails'][number]).email,
   phones: (item) => numberOf((item as Contact['phones'][number]).phone),
   addresses: (item) => {

@@ -4,7 +4,6 @@ import {
   described,
   type Field,
   int,
-  list,
   matching,
   named,
   nullable,
@@ -13,6 +12,8 @@ import {
   rawText,
   type Shape,
   shape,
+  tagList,
+  tagText,
   text,
   time,
   uuid,
@@ -21,12 +22,13 @@ import {
 import { fileName } from '../../files/file-names.ts';
 import type { Files, UploadedFile } from '../../files/files.ts';
 import { scanStatus, scanStatuses } from '../../files/scan-status.ts';
-import { equals, has, timeFilters, timeSort } from '../../records/filters.ts';
+import { equals, timeFilters, timeSort } from '../../records/filters.ts';
 import { declareKind, type TypesOf } from '../../records/kind.ts';
 import type { Records } from '../../records/records.ts';
 import { hidden } from '../../records/row.ts';
 import { inRoot } from '../document-folders/folders.filters.ts';
 import { historyInFolders, inVisibleFolders } from '../document-folders/folders.visibility.ts';
+import { taggedWith } from '../tags/tag-filter.ts';
 import { documentTexts } from './document-texts.ts';
 import {
   checkDocumentChange,
@@ -36,11 +38,14 @@ import {
   keepVersions,
 } from './documents.rules.ts';
 
+const documentTag = tagText(100);
+export const documentTags = tagList(documentTag);
+
 export const DocumentFields = shape({
   name: described(fileName(), 'The name under which it is downloaded', 'Offer.pdf'),
   folder_id: described(clearable(uuid()), 'The folder that it is in; null is the root.'),
   description: clearable(text(10_000)),
-  tags: withDefault(list(text(100), { max: 50 }), []),
+  tags: withDefault(documentTags, []),
 });
 
 const bytes = int(0, Number.MAX_SAFE_INTEGER);
@@ -95,7 +100,7 @@ export const document = declareKind({
     folder_id: equals('folder_id', uuid()),
     in_root: inRoot('folder_id'),
     type: equals('type', rawText(200)),
-    tag: has('tags', text(100)),
+    tag: taggedWith('documents', documentTag),
     scan_status: equals('scan_status', oneOf(...scanStatuses)),
     ...timeFilters,
   },

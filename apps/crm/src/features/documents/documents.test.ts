@@ -23,6 +23,24 @@ const contents = async (content: string) =>
     )
   ).rows as { tenant_id: string; object_id: string; count: number }[];
 
+test('The tags of a form are separated by commas, or a list in JSON', async () => {
+  const tagsOf = async (tags: string) =>
+    (await upload({ fields: { tags } }).expect(201)).body.data.tags;
+  expect(await tagsOf('["a, b", "c"]')).toEqual(['a, b', 'c']);
+  expect(await tagsOf(' offer,, 2026 ,OFFER,')).toEqual(['offer', '2026']);
+  expect(await tagsOf('[draft')).toEqual(['[draft']);
+  for (const tags of ['["a", 1]', '["a", "A"]', '.', 'a'.repeat(101), '[["a"]]']) {
+    const { body } = await upload({ fields: { tags } }).expect(422);
+    expect(Object.keys(body.errors)[0]).toMatch(/^tags/);
+  }
+});
+
+test('Documents are found by a tag whatever its case', async () => {
+  await upload({ fields: { tags: 'Offer' } }).expect(201);
+  const { body } = await get('/api/crm/documents?tag=OFFER').expect(200);
+  expect(body.meta.total).toBe(1);
+});
+
 test('A document is uploaded with its fields, listed, found by name and downloaded', async () => {
   const { body } = await upload({
     content: 'a,b\n1,2\n',

@@ -5,6 +5,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import type { Page } from '../../records/listing.ts';
 import { readNarrowedList } from '../../records/narrowed-list.ts';
 import { searchCondition } from '../../records/search.ts';
+import { spellingsOf } from '../tags/tag-spellings.ts';
 import type { PublicKind } from './kinds.ts';
 
 const { sql } = Prisma;
@@ -61,10 +62,11 @@ const COUNTED = 10_000;
 /** The conditions of a tag and a search among the rows of a list. */
 const narrowingOf = async (
   db: TenantDb,
-  rows: { readonly table: Prisma.Sql; readonly among: Prisma.Sql },
+  rows: { readonly kind: PublicKind; readonly table: Prisma.Sql; readonly among: Prisma.Sql },
   { tag, search }: PublicListing,
 ): Promise<readonly Prisma.Sql[]> => {
-  const tagged = tag === undefined ? [] : [sql`tags @> ARRAY[${tag}]::text[]`];
+  const tagged =
+    tag === undefined ? [] : [sql`tags && ${spellingsOf(db.tenantId, rows.kind.table, tag)}`];
   if (search === undefined || search === '') return tagged;
   const among = Prisma.join([rows.among, ...tagged], ' AND ');
   const { table } = rows;
@@ -80,7 +82,7 @@ export const listPublished = async (
   const { language, page, perPage } = listing;
   const table = tableOf(db, kind);
   const live = sql`${published(db)} AND language = ${language}`;
-  const narrowing = await narrowingOf(db, { table, among: live }, listing);
+  const narrowing = await narrowingOf(db, { kind, table, among: live }, listing);
   const narrowed = (by: readonly Prisma.Sql[]): Promise<Page<PublishedRow>> =>
     readNarrowedList<PublishedRow>(db, {
       table,

@@ -1,7 +1,13 @@
 import type { CrmPermission } from '../../http.ts';
 
 /** The tables whose records have tags. */
-export type TaggedTable = 'contacts' | 'companies' | 'kb_articles' | 'blog_posts' | 'pages';
+export type TaggedTable =
+  | 'contacts'
+  | 'companies'
+  | 'documents'
+  | 'kb_articles'
+  | 'blog_posts'
+  | 'pages';
 
 type Several = readonly [CrmPermission, ...CrmPermission[]];
 

@@ -1,13 +1,18 @@
+import type { Field } from '@tessera/fields';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { type Filter, has } from '../../records/filters.ts';
-import { tag } from '../tags.schema.ts';
+import type { Filter } from '../../records/filters.ts';
 import type { TaggedTable } from './tag-families.ts';
+import { isTag, spellingsOf } from './tag-spellings.ts';
+
+const { sql } = Prisma;
 
 /** Filters a list by one tag. How many records have it is kept; see `keep_tag_counts`. */
-export const taggedWith = (table: TaggedTable): Filter<string, 'tags'> => ({
-  ...has('tags', tag),
-  total: (value, tenantId) => Prisma.sql`(
+export const taggedWith = (table: TaggedTable, field: Field<string>): Filter<string, 'tags'> => ({
+  column: 'tags',
+  field,
+  condition: (column, value, tenantId) => sql`${column} && ${spellingsOf(tenantId, table, value)}`,
+  total: (value, tenantId) => sql`(
     SELECT coalesce(sum(count), 0)::int FROM tenant_crm.tag_counts
-    WHERE tenant_id = ${tenantId}::uuid AND table_name = ${table} AND tag = ${value}
+    WHERE tenant_id = ${tenantId}::uuid AND table_name = ${table} AND ${isTag(sql`tag`, value)}
   )`,
 });

@@ -1,4 +1,4 @@
-import { shape, uuid } from '@tessera/fields';
+import { caseFolded, shape, uuid } from '@tessera/fields';
 import { empty, notFound, type RouteEntry } from '@tessera/http-kit';
 import { type CrmPermission, route } from '../../http.ts';
 import type { Kind, KindTypes } from '../../records/kind.ts';
@@ -27,8 +27,9 @@ export const removeTagRoute = <T extends KindTypes>(
     handler: async ({ caller, params, req, reply }) => {
       const rule = ({ row }: { readonly row: T['row'] }): ColumnValues<T['row']> => {
         const { tags } = row as unknown as { readonly tags: readonly string[] };
-        if (!tags.includes(params.tag)) throw notFound('The tag');
-        const left = { tags: tags.filter((other) => other !== params.tag) };
+        const removed = caseFolded(params.tag);
+        const left = { tags: tags.filter((other) => caseFolded(other) !== removed) };
+        if (left.tags.length === tags.length) throw notFound('The tag');
         return left as unknown as ColumnValues<T['row']>;
       };
       const versions = acceptedVersions(req.get('If-Match'));

@@ -7,6 +7,7 @@ import { replaceTakenTag } from '../contacts/merged-tags.ts';
 import { lockMerges } from '../contacts/merges-lock.ts';
 import { lockPages } from '../site-pages/pages-lock.ts';
 import type { TaggedTable } from './tag-families.ts';
+import { isTag, spellingsOf } from './tag-spellings.ts';
 import type { TagPayload, TagQuery } from './tags.schema.ts';
 
 const { sql, raw, join, empty } = Prisma;
@@ -22,19 +23,30 @@ export interface TagReplacement {
 /** Where the previous batch of an export ended. */
 type TagPosition = Pick<TagPayload, 'name' | 'count'>;
 
-/** The counts of each tag, or of one; triggers maintain them, so that no record is read. */
+/**
+ * The counts of each tag, or of one, under its most frequent spelling; triggers maintain them, so that no record is read.
+ */
 const counts = (db: TenantDb, tables: readonly TaggedTable[], tag?: string): Prisma.Sql => {
-  const which = tag === undefined ? empty : sql`AND tag = ${tag}`;
-  const each = tables.map(
-    (table) => sql`
-      coalesce(sum(count) FILTER (WHERE table_name = ${table}), 0)::bigint AS ${raw(`${table}_count`)}`,
+  const which = tag === undefined ? empty : sql`AND ${isTag(sql`tag`, tag)}`;
+  const each = tables.map((table) => [table, raw(`${table}_count`)] as const);
+  const spelled = each.map(
+    ([table, count]) =>
+      sql`coalesce(sum(count) FILTER (WHERE table_name = ${table}), 0) AS ${count}`,
   );
   return sql`
-  SELECT tag AS name, sum(count)::bigint AS count, ${join(each)}
-  FROM ${raw(db.readSchema)}.tag_counts
-  WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ANY(${tables}) ${which}
-  GROUP BY tag HAVING sum(count) > 0`;
+  SELECT (array_agg(tag ORDER BY count DESC, tag COLLATE "C"))[1] AS name, sum(count)::bigint AS count,
+    ${join(each.map(([, count]) => sql`sum(${count})::bigint AS ${count}`))}
+  FROM (
+    SELECT tag, sum(count) AS count, ${join(spelled)} FROM ${raw(db.readSchema)}.tag_counts
+    WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ANY(${tables}) ${which}
+    GROUP BY tag HAVING sum(count) > 0
+  ) AS spelled
+  GROUP BY tenant_crm.tag_key(tag)`;
 };
+
+/** The condition for a tag that is written in another way than `except`. */
+const isOther = (column: Prisma.Sql, tag: string, except: string | undefined): Prisma.Sql =>
+  except === undefined ? isTag(column, tag) : sql`${isTag(column, tag)} AND ${column} <> ${except}`;
 
 /** A tag with its counts; undefined if no live record has it. */
 export const findTag = async <T extends TaggedTable>(
@@ -121,29 +133,54 @@ export const nextTags = <T extends TaggedTable>(
     ${ordered(sort)} LIMIT ${limit}`);
 };
 
-/** The number of live records with a tag. */
+/** The number of live records with a tag, without those that write it like `except`. */
 export const countTagged = async (
   db: TenantDb,
   tables: readonly TaggedTable[],
   tag: string,
+  except?: string,
 ): Promise<number> => {
   const [counted] = await db.query<{ count: number }>(sql`
     SELECT coalesce(sum(count), 0)::bigint AS count FROM tenant_crm.tag_counts
-    WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ANY(${tables}) AND tag = ${tag}`);
+    WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ANY(${tables})
+      AND ${isOther(sql`tag`, tag, except)}`);
   return counted?.count ?? 0;
 };
 
-/** Ids of records with a tag, deleted ones included, in order after `after`. */
+/**
+ * Ids of records with a tag that is not written like the new name, deleted ones included, in order after `after`. The kept counts
+ * do not know how deleted records write it.
+ */
 export const findTagged = async (
   db: TenantDb,
-  { table, tag }: TagReplacement,
+  { table, tag, name }: TagReplacement,
   { after, limit }: { readonly after: string | undefined; readonly limit: number },
 ): Promise<string[]> => {
   const rest = after === undefined ? empty : sql`AND id > ${after}::uuid`;
   const rows = await db.query<{ id: string }>(sql`
     SELECT id FROM ${raw(db.readSchema)}.${raw(table)}
-    WHERE tenant_id = ${db.tenantId}::uuid AND tags @> ${[tag]} ${rest} ORDER BY id LIMIT ${limit}`);
+    WHERE tenant_id = ${db.tenantId}::uuid
+      AND (deleted_at IS NOT NULL OR tags && ${spellingsOf(db.tenantId, table, tag)})
+      AND EXISTS (SELECT FROM unnest(tags) AS one WHERE ${isOther(sql`one`, tag, name)})
+      ${rest} ORDER BY id LIMIT ${limit}`);
   return rows.map(({ id }) => id);
+};
+
+/** The tags of a record without one, or with its new name in its place, unless the record has that already. */
+const replacedTags = (tag: string, name: string | undefined): Prisma.Sql => {
+  const others = sql`unnest(tags) WITH ORDINALITY AS of_record (one, place)`;
+  const isReplaced = isTag(sql`one`, tag);
+  if (name === undefined) {
+    return sql`ARRAY(SELECT one FROM ${others} WHERE NOT ${isReplaced} ORDER BY place)`;
+  }
+  const renamed = sql`CASE WHEN ${isReplaced} THEN ${name} ELSE one END`;
+  return sql`ARRAY(
+    SELECT one FROM (
+      SELECT ${renamed} AS one, place, row_number() OVER (
+        PARTITION BY tenant_crm.tag_key(${renamed}) ORDER BY ${isReplaced}, place
+      ) AS number FROM ${others}
+    ) AS numbered WHERE number = 1 ORDER BY place
+  )`;
 };
 
 /** Replaces or removes the tag in these records, in one transaction; returns how many had it. */
@@ -165,11 +202,6 @@ export const replaceTag = (
       sql`SELECT id FROM ${records} WHERE ${these} ORDER BY id FOR NO KEY UPDATE`,
     );
     if (table === 'contacts') await replaceTakenTag(transaction, ids, { tag, name });
-    const removed = sql`array_remove(tags, ${tag})`;
-    const tags =
-      name === undefined
-        ? removed
-        : sql`CASE WHEN ${name} = ANY(tags) THEN ${removed} ELSE array_replace(tags, ${tag}, ${name}) END`;
     const recorded = recordChanges(db, cause, {
       table,
       from: sql`changed`,
@@ -177,9 +209,12 @@ export const replaceTag = (
     });
     const changed = await transaction.query(sql`
       WITH changed AS (
-        UPDATE ${records} SET tags = ${tags}, version = version + 1, updated_at = ${new Date()}
-        FROM (SELECT id AS former_id, tags AS former_tags FROM ${records} WHERE ${these}) AS former
-        WHERE tenant_id = ${db.tenantId}::uuid AND id = former_id AND ${tag} = ANY(tags)
+        UPDATE ${records} SET tags = new_tags, version = version + 1, updated_at = ${new Date()}
+        FROM (
+          SELECT id AS former_id, tags AS former_tags, ${replacedTags(tag, name)} AS new_tags
+          FROM ${records} WHERE ${these}
+        ) AS former
+        WHERE tenant_id = ${db.tenantId}::uuid AND id = former_id AND former_tags <> new_tags
         RETURNING id, version, former_tags, tags
       ), recorded AS (${recorded})
       SELECT id FROM changed`);

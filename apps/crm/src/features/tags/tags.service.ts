@@ -101,10 +101,6 @@ export const createTags = <T extends TaggedTable>(
       const end = performance.now() + timeLimitMs;
       const isInTime = (): boolean => performance.now() < end;
       const existed = (await countTagged(db, tables, tag)) > 0;
-      if (name === tag) {
-        if (!existed) throw notFound('The tag');
-        return changeOf(new Map(), true);
-      }
       const changedIn = new Map<T, number>();
       let isComplete: boolean;
       // Another round, if records get the tag meanwhile.
@@ -115,7 +111,7 @@ export const createTags = <T extends TaggedTable>(
           changedIn.set(table, (changedIn.get(table) ?? 0) + changed);
           isComplete &&= ended;
         }
-        isComplete &&= (await countTagged(db, tables, tag)) === 0;
+        isComplete &&= (await countTagged(db, tables, tag, name)) === 0;
       } while (!isComplete && isInTime());
       // Another request may have changed all records meanwhile.
       const isUnknown = !existed && [...changedIn.values()].every((changed) => changed === 0);

@@ -78,11 +78,11 @@ describe('The list of tags', () => {
     async (sort) => {
       const { id: tenantId } = tenant();
       const { pool, database } = crm().context;
-      // Many tags have the same number, and pairs differ only in case, also at the ends of batches.
+      // Many tags have the same number, and pairs differ only in diacritics, also at the ends of batches.
       await pool.query(
         `INSERT INTO tenant_crm.tag_counts (tenant_id, table_name, tag, count)
          SELECT $1, CASE WHEN n % 2 = 0 THEN 'contacts' ELSE 'companies' END,
-           CASE WHEN n % 4 < 2 THEN 'tag ' ELSE 'TAG ' END || n / 8, n % 3 + 1
+           CASE WHEN n % 4 < 2 THEN 'tag ' ELSE 'tág ' END || n / 8, n % 3 + 1
          FROM generate_series(1, 8399) AS n`,
         [tenantId],
       );

@@ -1,0 +1,15 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { TaggedTable } from './tag-families.ts';
+
+const { sql } = Prisma;
+
+/** The condition for a column with a tag: tags are one whatever their case and Unicode form. */
+export const isTag = (column: Prisma.Sql, tag: string): Prisma.Sql =>
+  sql`tenant_crm.tag_key(${column}) = tenant_crm.tag_key(${tag})`;
+
+/** How the live records of a table write a tag, as an array. An index finds them, and another one the records by these. */
+export const spellingsOf = (tenantId: string, table: TaggedTable, tag: string): Prisma.Sql => sql`
+  ARRAY(
+    SELECT tag FROM tenant_crm.tag_counts
+    WHERE tenant_id = ${tenantId}::uuid AND table_name = ${table} AND ${isTag(sql`tag`, tag)}
+  )`;
