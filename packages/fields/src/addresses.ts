@@ -1,6 +1,6 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { type Field, field } from './field.ts';
-import { isStorable, lengthOf, string } from './string.ts';
+import { isStorable, lengthOf, string, trimmed } from './string.ts';
 
 /** A label of a domain in ASCII (RFC 1035 section 2.3.4), with underscores, which some mail domains have. */
 const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
@@ -50,7 +50,7 @@ const canonicalAddress = (address: string): string | undefined => {
 };
 
 /**
- * An e-mail address in its canonical spelling, without white space around it. Only the form is checked (letters of any
+ * An e-mail address in its canonical spelling, without white space and invisible characters around it. Only the form is checked (letters of any
  * script, one @, a domain with a dot that IDNA allows); only a message can show whether the address exists. Characters
  * with a meaning in mail headers are rejected: a message to `a,victim@example.com` would also go to the victim. The
  * canonical spelling must not exceed the limit either, because some letters become two in lower case.
@@ -59,7 +59,7 @@ export const email = (): Field<string, false> =>
   field(
     string((value, { error }) => {
       if (!isStorable(value) || lengthOf(value) > MAX_ADDRESS) return error('email.invalid');
-      const address = value.trim();
+      const address = trimmed(value);
       const canonical = isAddress(address) ? canonicalAddress(address) : undefined;
       // The spelling of some letters changes each time it is converted.
       const isSettled = canonical !== undefined && canonicalAddress(canonical) === canonical;
@@ -80,14 +80,21 @@ export const email = (): Field<string, false> =>
  */
 export const domain = (): Field<string, false> => {
   const letter = '[\\p{L}\\p{M}\\p{N}_-]';
-  const pattern = new RegExp(`^(${letter}+\\.)+${letter}*[\\p{L}\\p{M}_-]${letter}*$`, 'u');
+  const form = `(${letter}+\\.)+${letter}*[\\p{L}\\p{M}_-]${letter}*`;
+  const pattern = new RegExp(`^${form}$`, 'u');
+  const described = new RegExp(`^${blank}${form}${blank}$`, 'u');
   return field(
     string((value, { error }) => {
-      const isDomain = lengthOf(value) <= MAX_DOMAIN && pattern.test(value);
-      const canonical = isDomain ? canonicalDomain(value) : undefined;
+      const written = lengthOf(value) <= MAX_DOMAIN ? trimmed(value) : '';
+      const canonical = pattern.test(written) ? canonicalDomain(written) : undefined;
       const isSettled = canonical !== undefined && canonicalDomain(canonical) === canonical;
       return isSettled && pattern.test(canonical) ? canonical : error('domain.invalid');
     }),
-    { type: 'string', maxLength: MAX_DOMAIN, pattern: pattern.source, examples: ['example.com'] },
+    {
+      type: 'string',
+      maxLength: MAX_DOMAIN,
+      pattern: described.source,
+      examples: ['example.com'],
+    },
   );
 };
