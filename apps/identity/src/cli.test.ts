@@ -179,6 +179,14 @@ describe('identity-admin seed', () => {
         'identity.tenant.list',
       ],
       [
+        { system_applications: [{ ...application, scopes: ['identity.tenants'] }] },
+        'such as identity.tenants.list',
+      ],
+      [
+        { clients: [{ ...client, scopes: ['tenant.elsewhere.crm.contacts.view'] }] },
+        'tenant.elsewhere.crm.contacts.view',
+      ],
+      [
         { clients: [{ ...client, redirect_uris: ['http://panel.example.com/callback'] }] },
         'http://panel.example.com/callback',
       ],
@@ -261,6 +269,15 @@ describe('identity-admin', () => {
     });
   });
 
+  test('warns about scopes of a system application that match no permission', async () => {
+    const args = ['create-system-application', `app-${uuidv7()}`, '--name', 'App', '--json'];
+    const { code, out } = await admin([...args, 'identity.*', SCOPE]);
+    expect([code, JSON.parse(out).message]).toEqual([
+      0,
+      'These scopes match no permission: identity.*. Each * matches exactly one segment.',
+    ]);
+  });
+
   test('rejects a system application with an invalid id, name or scope', async () => {
     for (const [id, scope, name, named] of [
       ['', SCOPE, 'Pipeline', 'client_id'],
@@ -268,6 +285,7 @@ describe('identity-admin', () => {
       ['pipelíne', SCOPE, 'Pipeline', 'client_id'],
       ['nameless', SCOPE, ' ', 'name'],
       ['scopeless', 'identity.tenents.view', 'Pipeline', 'identity.tenents.view'],
+      ['scopeless', 'identity.tenants', 'Pipeline', 'such as identity.tenants.list'],
     ] as const) {
       const { code, error } = await admin(['create-system-application', id, scope, '--name', name]);
       expect({ code, error }).toEqual({ code: 1, error: expect.stringContaining(named) });

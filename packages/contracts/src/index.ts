@@ -74,6 +74,7 @@ export {
 } from './permissions/identity.ts';
 export {
   checkPermissionPattern,
+  ineffectiveAction,
   type Permission,
   permissionNames,
   permissionRegistry,

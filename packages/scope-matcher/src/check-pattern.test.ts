@@ -22,8 +22,8 @@ describe('checkPattern', () => {
     expect(checkPattern(pattern, registry)).toEqual({ known: true, covers });
   });
 
-  test.each(['identity', 'identity.*', 'tenant.acme', 'tenant.*.crm.blog.*', '*.tenants.versions'])(
-    '%s is a prefix of known permissions and covers none',
+  test.each(['identity.*', '*.*', 'tenant.acme.*', 'tenant.*.crm.blog.*', '*.tenants.versions'])(
+    '%s is the beginning of known permissions and covers none',
     (pattern) => {
       expect(checkPattern(pattern, registry)).toEqual({ known: true, covers: 0 });
     },
@@ -39,6 +39,11 @@ describe('checkPattern', () => {
     ['identity.users.versions', 'no permission has "versions" as segment 3 after "identity.users"'],
     ['identity.users.list.own', 'no permission has "own" as segment 4 after "identity.users.list"'],
     ['identity.users.list.*', 'no permission has "*" as segment 4 after "identity.users.list"'],
+    ['identity', 'it is only the beginning of permissions such as identity.users.list'],
+    [
+      'tenant.acme.crm.tasks',
+      'it is only the beginning of permissions such as tenant.{slug}.crm.tasks.view',
+    ],
     [
       'identity.us*',
       'segment 2 ("us*") mixes * with other characters: * stands for one whole segment',

@@ -1,7 +1,7 @@
 import { parsePattern, WILDCARD } from './pattern.ts';
 
 export type PatternCheck =
-  /** `covers` is the number of known permissions that it covers; 0 for a prefix such as `identity.*`. */
+  /** `covers` is the number of known permissions that it covers; 0 for the beginning of some, such as `identity.*`. */
   | { readonly known: true; readonly covers: number }
   | { readonly known: false; readonly reason: string };
 
@@ -9,8 +9,9 @@ export type PatternCheck =
 const isPlaceholder = (segment: string): boolean => segment.startsWith('{');
 
 /**
- * Checks whether a pattern can match a registered permission: it is `*`, covers one, or is a prefix of one.
- * Otherwise, the reason names the first segment that no permission has.
+ * Checks whether a pattern can match a registered permission: it is `*`, covers one, or contains a wildcard and is the
+ * beginning of one. Otherwise, the reason names the first segment that no permission has, or a permission of which the
+ * pattern is only the beginning.
  */
 export const checkPattern = (pattern: string, registry: readonly string[]): PatternCheck => {
   const parsed = parsePattern(pattern);
@@ -30,5 +31,8 @@ export const checkPattern = (pattern: string, registry: readonly string[]): Patt
     }
   }
   const { length } = parsed.segments;
-  return { known: true, covers: candidates.filter((own) => own.length === length).length };
+  const covers = candidates.filter((own) => own.length === length).length;
+  if (covers > 0 || parsed.segments.includes(WILDCARD)) return { known: true, covers };
+  const longer = candidates[0]?.join('.');
+  return { known: false, reason: `it is only the beginning of permissions such as ${longer}` };
 };

@@ -1,24 +1,84 @@
-import { checkPermissionPattern, MAX_PATTERN_LENGTH, PolicyPayload } from '@tessera/contracts';
+import {
+  checkPermissionPattern,
+  ineffectiveAction,
+  MAX_PATTERN_LENGTH,
+  PolicyPayload,
+} from '@tessera/contracts';
 import { list, named, rawText, shape, withRule } from '@tessera/fields';
+import { validationFailed } from '@tessera/http-kit';
+import type { Policy } from '@tessera/scope-matcher';
 
-/** Why a pattern matches no permission. Patterns that are too long get an error of their own, without the value. */
-const problem = (pattern: string): string | undefined => {
-  if (pattern.length > MAX_PATTERN_LENGTH) return undefined;
-  const check = checkPermissionPattern(pattern);
+type Check = (pattern: string, slug?: string) => string | undefined;
+
+const unknownScope: Check = (pattern, slug) => {
+  const check = checkPermissionPattern(pattern, slug);
   return check.known ? undefined : `is not known: ${check.reason}`;
 };
 
-/** A scope, or the action of a policy: a pattern that matches a known permission (decision B7). */
-export const KnownPattern = withRule(rawText(MAX_PATTERN_LENGTH), problem);
+const ineffective: Check = (action, slug) => {
+  const reason = ineffectiveAction(action, slug);
+  return reason && `has no effect: ${reason}`;
+};
+
+/** Patterns that are too long get an error of their own, without the value. */
+const pattern = (check: Check) =>
+  withRule(rawText(MAX_PATTERN_LENGTH), (text) =>
+    text.length > MAX_PATTERN_LENGTH ? undefined : check(text),
+  );
+
+/** A scope: a pattern that matches a known permission (decision B7). */
+export const KnownScope = pattern(unknownScope);
 
 /** Maximum number of policies of a role or a membership. */
 const MAX_POLICIES = 200;
 
-/** Policies in answers. */
+/** Policies in answers. Stored ones are shown as they are, even if no permission is left that they cover. */
 export const Policies = list(PolicyPayload, { max: MAX_POLICIES });
 
-/** Policies in requests: each pattern must match a known permission (decision B7). */
+/** Policies in requests: each action must cover a permission of a tenant (decision B7). */
 export const KnownPolicies = list(
-  named('PolicyInput', shape({ ...PolicyPayload.fields, action: KnownPattern })),
+  named('PolicyInput', shape({ ...PolicyPayload.fields, action: pattern(ineffective) })),
   { max: MAX_POLICIES },
 );
+
+/** 422 that names every pattern with a problem in the tenant with this slug. */
+const requireNone = (
+  check: Check,
+  slug: string,
+  patterns: readonly string[],
+  field: (index: number) => string,
+): void => {
+  const errors: Record<string, string[]> = {};
+  for (const [index, one] of patterns.entries()) {
+    const problem = check(one, slug);
+    if (problem !== undefined) errors[field(index)] = [`${field(index)} ${problem}`];
+  }
+  if (Object.keys(errors).length > 0) throw validationFailed(errors);
+};
+
+/**
+ * 422 unless each policy covers a permission of the tenant with this slug: a deny that names another tenant would deny
+ * nothing.
+ */
+export const requireEffectivePolicies = (slug: string, policies: readonly Policy[] = []): void =>
+  requireNone(
+    ineffective,
+    slug,
+    policies.map(({ action }) => action),
+    (index) => `policies.${index}.action`,
+  );
+
+/** 422 if a scope names another tenant than the one with this slug. */
+export const requireScopesOfTenant = (slug: string, scopes: readonly string[] = []): void =>
+  requireNone(unknownScope, slug, scopes, (index) => `scopes.${index}`);
+
+/** A warning if valid scopes match no permission, such as `identity.*` (decision B7). */
+export const warningsAbout = (scopes: readonly string[]): string[] => {
+  const unmatched = scopes.filter((scope) => {
+    const check = checkPermissionPattern(scope);
+    return check.known && check.covers === 0;
+  });
+  if (unmatched.length === 0) return [];
+  const names = unmatched.join(', ');
+  return [`These scopes match no permission: ${names}. Each * matches exactly one segment.`];
+};

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { unknownPatterns } from '@tessera/contracts';
 import { isUniqueViolation } from '@tessera/database-kit';
 import { email as emailField, type Field, text, validate } from '@tessera/fields';
+import { warningsAbout } from '../access/known-policy.ts';
 import { registerClient } from '../clients/registration.ts';
 import type { Database } from '../database.ts';
 import type { PasswordOwner } from '../passwords/password-rules.ts';
@@ -101,10 +102,19 @@ export interface NewSystemApplication {
   readonly isResourceServer?: boolean;
 }
 
-/** Throws an error that names the first pattern that matches no known permission. */
-export const requireKnownScopes = (scopes: readonly string[]): void => {
-  const [unknown] = unknownPatterns(scopes);
+/**
+ * Throws an error that names the first pattern that matches no known permission, of the tenant with this slug if one is
+ * given.
+ */
+export const requireKnownScopes = (scopes: readonly string[], slug?: string): void => {
+  const [unknown] = unknownPatterns(scopes, slug);
   if (unknown) throw new Error(`The scope ${unknown.pattern} is unknown: ${unknown.reason}`);
+};
+
+/** The member `message` of a result, if scopes of a client match no permission. */
+export const messageAbout = (scopes: readonly string[]): { readonly message?: string } => {
+  const [message] = warningsAbout(scopes);
+  return message === undefined ? {} : { message };
 };
 
 /** Creates a system application and returns its secret, which cannot be shown again. */
@@ -116,6 +126,7 @@ export const createSystemApplication = async (
   client_secret: string;
   scope: string;
   is_resource_server: boolean;
+  message?: string;
 }> => {
   const clientId = valid(clientIdField, given.clientId, 'client_id');
   const name = valid(text(200), given.name, 'name');
@@ -134,6 +145,7 @@ export const createSystemApplication = async (
     client_secret,
     scope: scopes.join(' '),
     is_resource_server: isResourceServer,
+    ...messageAbout(scopes),
   };
 };
 
@@ -167,7 +179,7 @@ export const createClient = async (
   if (given.isFirstParty && tenantSlug !== undefined) {
     throw new Error('A client of a tenant cannot be first-party.');
   }
-  requireKnownScopes(given.allowedScopes);
+  requireKnownScopes(given.allowedScopes, tenantSlug);
   const tenantId = tenantSlug === undefined ? null : await tenantIdOf(database, tenantSlug);
   const client_secret = await unlessTaken(
     `There is a client called ${clientId} already.`,
@@ -180,5 +192,6 @@ export const createClient = async (
     is_trusted: given.isTrusted,
     is_first_party: given.isFirstParty,
     allowed_scopes: given.allowedScopes,
+    ...messageAbout(given.allowedScopes),
   };
 };

@@ -20,12 +20,15 @@ export interface Seeded {
   readonly clients: number;
 }
 
+/** A client can only have scopes of its own tenant. */
 const refuseUnknownScopes = ({ system_applications, clients }: SeedDocument): void => {
-  for (const { client_id, scopes } of [...system_applications, ...clients]) {
-    const [unknown] = unknownPatterns(scopes);
-    if (!unknown) continue;
+  const refuse = (client_id: string, scopes: readonly string[], slug?: string): void => {
+    const [unknown] = unknownPatterns(scopes, slug);
+    if (!unknown) return;
     throw new Error(`${client_id}: the scope ${unknown.pattern} is unknown: ${unknown.reason}.`);
-  }
+  };
+  for (const { client_id, scopes } of system_applications) refuse(client_id, scopes);
+  for (const { client_id, scopes, tenant_slug } of clients) refuse(client_id, scopes, tenant_slug);
 };
 
 /** Existing tenants can keep reserved slugs. */

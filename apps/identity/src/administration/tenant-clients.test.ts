@@ -155,6 +155,7 @@ describe('identity-admin update-client', () => {
       [[application, '--name', 'A'], 'system application'],
       [[clientId, '--scope', 'tenant.*.crm.contacts.view'], 'not a third-party client'],
       [[clientId, '--scope', 'tenant.*.crm.kontacts.view'], 'kontacts'],
+      [[clientId, '--scope', 'identity.members'], 'only the beginning'],
       [[clientId, '--name', 'A', '--scope', 'tenant.*.crm.contacts.view'], 'not a third-party'],
     ] as const) {
       await expect(done('update-client', ...args)).rejects.toThrow(named);

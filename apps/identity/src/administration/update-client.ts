@@ -3,7 +3,7 @@ import { coversPattern } from '@tessera/scope-matcher';
 import { requireRedirectUris } from '../clients/registration.ts';
 import type { Database } from '../database.ts';
 import { changeAndEndTokens } from './clients.ts';
-import { requireKnownScopes, valid } from './create.ts';
+import { messageAbout, requireKnownScopes, valid } from './create.ts';
 
 export interface ClientUpdate {
   readonly clientId: string;
@@ -89,5 +89,6 @@ export const updateClient = async (database: Database, update: ClientUpdate): Pr
     is_trusted: client.isTrusted,
     is_first_party: client.isFirstParty,
     allowed_scopes: client.allowedScopes,
+    ...messageAbout(update.allowedScopes ?? []),
   };
 };

@@ -9,6 +9,7 @@ import {
   crmPermission,
   crmPermissions,
   type IdentityPermission,
+  ineffectiveAction,
   isSystemPermission,
   permissionNames,
   permissionRegistry,
@@ -74,6 +75,43 @@ describe('the permission registry', () => {
     expect(unknownPatterns([])).toEqual([]);
   });
 
+  test.each([
+    'tenant.acme.crm.contacts.view',
+    'tenant.*.crm.contacts.*',
+    '*.*.*.*.*',
+    'identity.*.*',
+    '*',
+  ])('%s is known in the tenant acme, as a scope and as an action', (pattern) => {
+    expect(unknownPatterns([pattern], 'acme')).toEqual([]);
+    expect(ineffectiveAction(pattern, 'acme')).toBeUndefined();
+  });
+
+  test.each([
+    'tenant.other.crm.contacts.view',
+    'tenant.other.*',
+    '*.other.crm.*.*',
+    'tenant.Acme.crm.tasks.view',
+  ])('%s names another tenant than acme', (pattern) => {
+    const reason = expect.stringContaining('as segment 2 after');
+    expect(unknownPatterns([pattern], 'acme')).toEqual([{ pattern, index: 0, reason }]);
+    expect(ineffectiveAction(pattern, 'acme')).toEqual(reason);
+  });
+
+  test.each(['identity.*', '*.*', 'tenant.*.crm.contacts'])(
+    'an action that covers no permission, %s, has no effect',
+    (action) => {
+      expect(ineffectiveAction(action)).toContain('covers no permission');
+    },
+  );
+
+  test.each(['identity.tenants.list', 'identity.tenants.*', '*.tenants.versions.*'])(
+    'an action that covers permissions of the system only, %s, has no effect',
+    (action) => {
+      expect(unknownPatterns([action])).toEqual([]);
+      expect(ineffectiveAction(action)).toContain('only system administrators');
+    },
+  );
+
   test('gives the full name of a CRM permission in a tenant', () => {
     expect(crmPermission('acme', 'blog.posts.list')).toBe('tenant.acme.crm.blog.posts.list');
   });
@@ -97,8 +135,7 @@ describe('the permission registry', () => {
 describe('the built-in roles', () => {
   test.each(Object.values(builtInRoles))('$name names known permissions only', ({ policies }) => {
     for (const { action } of policies) {
-      const check = checkPermissionPattern(action);
-      expect([action, check.known && check.covers > 0]).toEqual([action, true]);
+      expect([action, ineffectiveAction(action)]).toEqual([action, undefined]);
     }
   });
 

@@ -11,14 +11,14 @@ import {
   uuid,
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { KnownPattern } from '../../access/known-policy.ts';
+import { KnownScope, warningsAbout } from '../../access/known-policy.ts';
 import { done, pageFields, pageMeta, page as pageOf, route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
 import type {
   ApiKey as ApiKeyRecord,
   IssuedKey as IssuedKeyRecord,
 } from './api-keys.repository.ts';
-import { type ApiKeysService, scopesWithoutPermission } from './api-keys.service.ts';
+import type { ApiKeysService } from './api-keys.service.ts';
 
 /** Absent means no limit; an empty list would make the key useless. */
 const SCOPE_COUNT = { min: 1, max: 100 };
@@ -43,7 +43,7 @@ const ApiKeyInput = named(
   shape({
     name: text(200),
     expires_at: optional(time()),
-    scopes: optional(list(KnownPattern, SCOPE_COUNT)),
+    scopes: optional(list(KnownScope, SCOPE_COUNT)),
   }),
 );
 
@@ -68,13 +68,8 @@ const present = (key: ApiKeyRecord) => ({
 
 const presentIssued = (issued: IssuedKeyRecord) => ({ key: issued.key, ...presentTerms(issued) });
 
-/** Warns about scopes that match no permission. */
-const messageOf = ({ scopes = [] }: ApiKeyRecord): string => {
-  const unmatched = scopesWithoutPermission(scopes);
-  const note = 'The key is shown only this once.';
-  if (unmatched.length === 0) return note;
-  return `${note} These scopes match no permission: ${unmatched.join(', ')}. Each * matches exactly one segment.`;
-};
+const messageOf = ({ scopes = [] }: ApiKeyRecord): string =>
+  ['The key is shown only this once.', ...warningsAbout(scopes)].join(' ');
 
 export const apiKeyRoutes = (keys: ApiKeysService): RouteTable => ({
   listApiKeys: route({

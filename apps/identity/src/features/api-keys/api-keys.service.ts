@@ -1,8 +1,8 @@
-import { checkPermissionPattern } from '@tessera/contracts';
 import { HttpError, invalidField, notFound } from '@tessera/http-kit';
 import type { Rights } from '@tessera/scope-matcher';
 import { coversPattern } from '@tessera/scope-matcher';
 import { tenantForbidden } from '../../access/access.ts';
+import { requireScopesOfTenant } from '../../access/known-policy.ts';
 import { noteOf } from '../../activity/activity.ts';
 import type { Transaction } from '../../database.ts';
 import type { Origin } from '../../origin/origin.ts';
@@ -85,13 +85,6 @@ const rightsLimitedTo = (account: Member, scopes: readonly string[] | undefined)
 
 const isOver = ({ isRevoked, expiresAt }: ApiKey): boolean => isRevoked || +expiresAt <= Date.now();
 
-/** Valid scopes that match no permission, such as `identity.*` (decision B7). */
-export const scopesWithoutPermission = (scopes: readonly string[]): string[] =>
-  scopes.filter((scope) => {
-    const check = checkPermissionPattern(scope);
-    return check.known && check.covers === 0;
-  });
-
 /**
  * API keys of service accounts (decision I11). A key has the account's permissions, limited by its scopes.
  */
@@ -129,6 +122,7 @@ export class ApiKeysService {
     const terms = { name, ...(scopes && { scopes }), expiresAt };
     requireWithinKey(caller, terms);
     return this.#forAccount(caller, account, async ({ holder, tx }, owner) => {
+      requireScopesOfTenant(holder.slug, scopes);
       requireCallerHolds(holder, rightsLimitedTo(owner, scopes));
       const issued = await this.#use.repository.add(tx, account, terms);
       await noteOf(tx, caller, origin, 'api_key_created', activityOf(account, issued));

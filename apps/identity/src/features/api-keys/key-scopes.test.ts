@@ -68,6 +68,29 @@ describe('the scopes of a key', () => {
     });
   });
 
+  test('without a wildcard must be a permission, and name no other tenant', async () => {
+    const scopes = [
+      'identity.members',
+      'tenant',
+      `tenant.${tenant.slug}.crm.contacts.view`,
+      `tenant.${tenant.slug}.crm.contacts`,
+    ];
+    const partial = await owner.createKey(account, { scopes }).expect(422);
+    expect(partial.body.errors).toEqual({
+      'scopes.0': [expect.stringContaining('such as identity.members.list')],
+      'scopes.1': [expect.stringContaining('such as tenant.')],
+      'scopes.3': [expect.stringContaining('such as tenant.{slug}.crm.contacts.')],
+    });
+    const foreign = [
+      'tenant.elsewhere.crm.contacts.view',
+      'tenant.*.crm.*.*',
+      'tenant.elsewhere.*',
+    ];
+    const elsewhere = await owner.createKey(account, { scopes: foreign }).expect(422);
+    expect(Object.keys(elsewhere.body.errors)).toEqual(['scopes.0', 'scopes.2']);
+    await owner.createKey(account, { scopes: [scopes[2] ?? ''] }).expect(201);
+  });
+
   test('limit and never grant: a key needs both the account’s permission and a matching scope', async () => {
     const { key } = await owner.key(account, {
       scopes: ['identity.members.list', 'identity.roles.list'],

@@ -69,7 +69,7 @@ export const memberRoutes = (members: MembersService): RouteTable => ({
     resource: 'member',
     summary: 'Update the role or the policies of a member',
     description:
-      'Omitted fields are left unchanged. You can grant only permissions that you hold yourself. The last owner of a tenant must remain an owner.',
+      'Omitted fields are left unchanged. Each policy must cover a permission of the tenant. You can grant only permissions that you hold yourself. The last owner of a tenant must remain an owner.',
     params: MemberParams,
     body: MemberChange,
     responses: { 200: success(Member) },

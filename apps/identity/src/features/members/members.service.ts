@@ -1,5 +1,6 @@
 import { HttpError, invalidField, notFound } from '@tessera/http-kit';
 import { decide, type Policy } from '@tessera/scope-matcher';
+import { requireEffectivePolicies } from '../../access/known-policy.ts';
 import { noteOf } from '../../activity/activity.ts';
 import type { Transaction } from '../../database.ts';
 import type { Origin } from '../../origin/origin.ts';
@@ -114,6 +115,7 @@ export class MembersService {
     origin: Origin,
   ): Promise<Member> {
     return this.changing(caller, tenantId, async ({ members, holder, tx }) => {
+      requireEffectivePolicies(holder.slug, change.policies);
       const member = await this.#changeable(holder, members, userId);
       const role = change.role === undefined ? member.role : await members.role(change.role);
       if (!role) throw noRole(change.role ?? '');

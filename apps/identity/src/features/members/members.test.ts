@@ -230,6 +230,39 @@ describe('nobody can grant more than they hold:', () => {
   });
 });
 
+describe('a policy of a member', () => {
+  test.each([
+    'tenant.*.crm.contacts',
+    'tenant.<slug>.crm.contacts',
+    'tenant.elsewhere.crm.contacts.*',
+    'identity.*',
+    'identity.tenants.list',
+  ])('that covers no permission of the tenant, %s, is 422 on its action', async (pattern) => {
+    const [bearer, viewer] = [await owner(), await join('viewer')];
+    const action = pattern.replace('<slug>', tenant.slug);
+    const known = { action: 'identity.members.list', effect: 'deny' };
+    for (const effect of ['allow', 'deny']) {
+      const answer = await put(bearer, viewer, { policies: [known, { action, effect }] });
+      expect([answer.status, answer.body.errors]).toEqual([
+        422,
+        { 'policies.1.action': [expect.stringContaining('has no effect: ')] },
+      ]);
+    }
+    expect((await get(bearer, at(viewer))).body.data.policies).toEqual([]);
+  });
+
+  test('that is stored but covers nothing any more does not prevent other changes', async () => {
+    const [bearer, viewer] = [await owner(), await join('viewer')];
+    const old = { action: 'tenant.elsewhere.crm.contacts', effect: 'deny' };
+    await identity.context.database.membershipPolicy.create({
+      data: { tenantId: tenant.id, userId: viewer.id, ...old },
+    });
+    const changed = await put(bearer, viewer, { role: 'member' }).expect(200);
+    expect(changed.body.data).toMatchObject({ role: 'member', policies: [old] });
+    await put(bearer, viewer, { policies: [] }).expect(200);
+  });
+});
+
 describe('the last owner', () => {
   test('cannot be demoted, denied or removed', async () => {
     const last = await join('owner');

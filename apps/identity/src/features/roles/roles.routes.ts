@@ -92,7 +92,7 @@ export const roleRoutes = (roles: RolesService): RouteTable => ({
     permission: 'identity.roles.create',
     summary: 'Create a role',
     description:
-      'The role can grant only permissions that the caller holds. Members are assigned a role by its name.',
+      'Each policy must cover a permission of the tenant. The role can grant only permissions that the caller holds. Members are assigned a role by its name.',
     params: TenantParams,
     body: RoleInput,
     responses: { 201: success(Role) },
@@ -121,7 +121,7 @@ export const roleRoutes = (roles: RolesService): RouteTable => ({
     resource: 'role',
     summary: 'Update a role',
     description:
-      'Applies to all members with the role. Omitted fields are left unchanged. No member with the role may gain permissions that the caller does not hold; removing a deny policy counts as granting.',
+      'Applies to all members with the role. Omitted fields are left unchanged. Each policy must cover a permission of the tenant. No member with the role may gain permissions that the caller does not hold; removing a deny policy counts as granting.',
     params: RoleParams,
     body: RoleChange,
     responses: { 200: success(Role) },

@@ -1,5 +1,6 @@
 import { builtInRoles } from '@tessera/contracts';
 import { HttpError, invalidField, notFound } from '@tessera/http-kit';
+import { requireEffectivePolicies } from '../../access/known-policy.ts';
 import { noteOf } from '../../activity/activity.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { Caller } from '../../tokens/caller.ts';
@@ -74,6 +75,7 @@ export class RolesService {
     origin: Origin,
   ): Promise<TenantRole> {
     return this.#changing(caller, tenantId, async ({ roles, members, holder, tx }) => {
+      requireEffectivePolicies(holder.slug, content.policies);
       await this.#requireFreeName(roles, content.name);
       requireNoGrant(missingRight(holder, combinedRights(content)));
       const role = await roles.create(content);
@@ -96,6 +98,7 @@ export class RolesService {
     origin: Origin,
   ): Promise<TenantRole> {
     return this.#changing(caller, tenantId, async ({ roles, members, holder, tx }) => {
+      requireEffectivePolicies(holder.slug, change.policies);
       const role = await this.#own(roles, id);
       const { name = role.name, description = role.description, policies = role.policies } = change;
       if (name !== role.name) await this.#requireFreeName(roles, name, id);

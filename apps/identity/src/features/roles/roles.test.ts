@@ -242,31 +242,33 @@ describe('a role cannot escalate permissions:', () => {
     await put(bearer, id, { description: 'Sees records' }).expect(200);
   });
 
-  test('policies that name another tenant grant nothing', async () => {
+  test('stored policies that name another tenant grant nothing, and stay until they are replaced', async () => {
     const tasks = (slug: string) => `tenant.${slug}.crm.tasks.view`;
     const bearer = await manager('tenant.*.crm.contacts.view');
-    const policies = [allow(tasks('elsewhere')), deny(tasks(tenant.slug))];
-    const made = await post(bearer, { name: 'Elsewhere', policies }).expect(201);
-    expect(made.body.data.policies).toEqual(policies);
+    const id = await identity.people.role(tenant, tasks('elsewhere'), `!${tasks(tenant.slug)}`);
+    const renamed = await put(bearer, id, { name: 'Elsewhere' }).expect(200);
+    expect(renamed.body.data.policies).toEqual(
+      expect.arrayContaining([allow(tasks('elsewhere')), deny(tasks(tenant.slug))]),
+    );
     for (const slug of [tenant.slug, '*']) {
-      const more = { policies: [allow(tasks('elsewhere')), allow(tasks(slug))] };
-      const answer = await put(bearer, made.body.data.id, more).expect(422);
+      const answer = await put(bearer, id, { policies: [allow(tasks(slug))] }).expect(422);
       expect(answer.body.errors.policies[0]).toContain(tasks(slug));
     }
   });
 
-  test('policies made up to be compared for long are refused', async () => {
+  test('stored policies made up to be compared for long are refused', async () => {
     const shortNames = Object.keys(crmPermissions).map((name) => name.split('.'));
     const patterns = (slugs: number) => [
       ...Array.from({ length: slugs }, (_, index) => `*.slug-${index}.crm.*.*`),
       ...new Set(shortNames.map(([resource]) => `*.*.crm.${resource}.*`)),
       ...new Set(shortNames.map(([, verb]) => `*.*.crm.*.${verb}`)),
     ];
-    const denied = '*.*.crm.*.delete';
-    const bearer = await manager(...patterns(150), `!${denied}`);
-    const policies = (slugs: number) => [...patterns(slugs).map(allow), deny(denied)];
-    await post(bearer, { name: 'Short', policies: policies(10) }).expect(201);
-    await post(bearer, { name: 'Long', policies: policies(150) }).expect(422);
+    const denied = '!*.*.crm.*.delete';
+    const bearer = await manager(...patterns(150), denied);
+    const role = (slugs: number) => identity.people.role(tenant, ...patterns(slugs), denied);
+    await put(bearer, await role(10), { name: 'Short' }).expect(200);
+    const { body } = await put(bearer, await role(150), { name: 'Long' }).expect(403);
+    expect(body.error).toBe('role_holds_more');
   });
 
   test('callers with fewer permissions cannot change a role or its members', async () => {
@@ -284,6 +286,46 @@ describe('a role cannot escalate permissions:', () => {
     });
     const answer = await put(bearer, plain, { policies: [] }).expect(403);
     expect(answer.body.message).toContain('identity.activity.list');
+  });
+});
+
+describe('a policy of a role', () => {
+  test('must cover a permission of the tenant, allow and deny alike', async () => {
+    const bearer = await owner();
+    const useless = [
+      deny('tenant.*.crm.contacts'),
+      deny(`tenant.${tenant.slug}.crm.contacts`),
+      allow('tenant.elsewhere.crm.contacts.*'),
+      deny('tenant.elsewhere.crm.contacts.*'),
+      deny('identity.*'),
+      allow('identity.tenants.list'),
+    ];
+    const { id } = (await post(bearer, { name: 'Clerk' }).expect(201)).body.data;
+    for (const policy of useless) {
+      const policies = [allow('identity.members.list'), policy];
+      for (const answer of [
+        await post(bearer, { name: 'Useless', policies }).expect(422),
+        await put(bearer, id, { policies }).expect(422),
+      ]) {
+        expect(answer.body.errors).toEqual({
+          'policies.1.action': [expect.stringMatching(/^policies\.1\.action has no effect: /)],
+        });
+      }
+    }
+    expect((await get(bearer, at(id)).expect(200)).body.data.policies).toEqual([]);
+  });
+
+  test('may name the tenant, any tenant, and permissions of two or three segments', async () => {
+    const policies = [
+      allow('*'),
+      allow('*.*.crm.*.*'),
+      allow('identity.members.*'),
+      deny('tenant.*.crm.blog.posts.list'),
+      deny('tenant.*.crm.chat.access'),
+      deny(`tenant.${tenant.slug}.crm.contacts.*`),
+    ];
+    const { body } = await post(await owner(), { name: 'Clerk', policies }).expect(201);
+    expect(body.data.policies).toEqual(policies);
   });
 });
 

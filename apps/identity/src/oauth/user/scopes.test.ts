@@ -70,6 +70,9 @@ describe('a first-party client', () => {
       'invalid_scope',
       'tenant.*.crm.kontacts.*',
     ]);
+    for (const partial of ['identity.members', 'tenant']) {
+      expect(refused(await ask(client, partial))).toEqual(['invalid_scope', partial]);
+    }
   });
 });
 
@@ -99,6 +102,13 @@ describe("a tenant's client", () => {
     await people.join(user, tenant, await people.builtInRole('viewer'));
     own = await flow.client({ tenantId: tenant.id });
     signedIn = await flow.signIn(user);
+  });
+
+  test('gets invalid_scope for a scope that names another tenant', async () => {
+    const scope = `tenant.${other.slug}.crm.contacts.view`;
+    expect(refused(await ask(own, scope, signedIn))).toEqual(['invalid_scope', scope]);
+    const allowed = `tenant.${tenant.slug}.crm.contacts.view`;
+    expect((await flow.tokens(own, signedIn, { scope: allowed })).scope).toBe(allowed);
   });
 
   test("gets api in its own tenant by default, whatever the user's default tenant", async () => {

@@ -3,22 +3,22 @@ import { coversPattern } from '@tessera/scope-matcher';
 import type { Client, KoaContextWithOIDC, ResourceServer } from 'oidc-provider';
 import { API_SCOPE, isOidcScope } from '../../tokens/scopes.ts';
 import { errors } from '../oidc-provider.ts';
-import { allowedScopesOf, clientKind } from './stores/clients.ts';
+import { allowedScopesOf, clientKind, clientTenantSlug } from './stores/clients.ts';
 
 /** Maximum length of the scopes of a request together, so that an access token stays below 8 KiB. */
 const MAX_CHARACTERS = 4000;
 
 /**
  * Whether a client can request a scope (decision I19): `api` is for clients of the platform and of tenants;
- * a third-party client can request permissions within its allowed scopes.
+ * a third-party client can request permissions within its allowed scopes, a tenant's client those of its own tenant.
  */
 const isOpenTo = (client: Client, scope: string): boolean => {
   if (isOidcScope(scope)) return true;
-  if (clientKind(client) !== 'third_party')
-    return scope === API_SCOPE || checkPermissionPattern(scope).known;
+  const isThirdParty = clientKind(client) === 'third_party';
+  if (scope === API_SCOPE) return !isThirdParty;
   return (
-    checkPermissionPattern(scope).known &&
-    allowedScopesOf(client).some((pattern) => coversPattern(pattern, scope))
+    checkPermissionPattern(scope, clientTenantSlug(client)).known &&
+    (!isThirdParty || allowedScopesOf(client).some((pattern) => coversPattern(pattern, scope)))
   );
 };
 

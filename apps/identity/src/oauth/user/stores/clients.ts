@@ -1,6 +1,6 @@
 import type { Adapter, AdapterPayload, Client } from 'oidc-provider';
 import type { Database } from '../../../database.ts';
-import type { OAuthClient } from '../../../generated/prisma/client.ts';
+import type { OAuthClient, Tenant } from '../../../generated/prisma/client.ts';
 import type { ClientKind } from '../../../tokens/caller.ts';
 import { absentModel } from '../../absent-model.ts';
 import { CLIENT_ID } from '../../client-id.ts';
@@ -13,18 +13,22 @@ export const extraMetadata = [
   'is_trusted',
   'is_first_party',
   'tenant_id',
+  'tenant_slug',
   'allowed_scopes',
   ...extraSecretMetadata,
 ];
 
 const isWeb = (uri: string): boolean => /^https?:/.test(uri);
 
-const metadataOf = ({ secretHash, redirectUris, ...client }: OAuthClient): AdapterPayload => ({
+type TenantClient = OAuthClient & { readonly tenant: Pick<Tenant, 'slug'> | null };
+
+const metadataOf = ({ secretHash, redirectUris, ...client }: TenantClient): AdapterPayload => ({
   client_id: client.clientId,
   name: client.name,
   is_trusted: client.isTrusted,
   is_first_party: client.isFirstParty,
   tenant_id: client.tenantId,
+  tenant_slug: client.tenant?.slug ?? null,
   allowed_scopes: client.allowedScopes,
   redirect_uris: redirectUris,
   application_type: redirectUris.every(isWeb) ? 'web' : 'native',
@@ -39,9 +43,12 @@ const metadataOf = ({ secretHash, redirectUris, ...client }: OAuthClient): Adapt
 export const findClient = async (
   db: Pick<Database, 'oAuthClient'>,
   clientId: string,
-): Promise<OAuthClient | null> =>
+): Promise<TenantClient | null> =>
   CLIENT_ID.test(clientId)
-    ? db.oAuthClient.findUnique({ where: { clientId, disabledAt: null } })
+    ? db.oAuthClient.findUnique({
+        where: { clientId, disabledAt: null },
+        include: { tenant: { select: { slug: true } } },
+      })
     : null;
 
 /** Looks up user-facing clients. One without a redirect URI cannot be used yet. */
@@ -59,6 +66,10 @@ export const isTrusted = (client: Client | undefined): boolean => client?.is_tru
 /** The tenant that a client belongs to; null for a client of the platform or of a third party. */
 export const clientTenantId = (client: Client): string | null =>
   typeof client.tenant_id === 'string' ? client.tenant_id : null;
+
+/** The slug of that tenant. */
+export const clientTenantSlug = (client: Client): string | undefined =>
+  typeof client.tenant_slug === 'string' ? client.tenant_slug : undefined;
 
 /** Whether a client belongs to the platform, a tenant or a third party (decision I19). */
 export const clientKind = (client: Client): ClientKind => {
