@@ -159,7 +159,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       if (sender) running.push(sender);
       provisioning.start();
       running.push(provisioning);
-      running.push(startHousekeeping({ pool, logger }));
+      running.push(startHousekeeping({ pool, logger, retention: config }));
       if (overrides.sweepsAccounts ?? true) {
         const repository = services.accountDeletionRepository;
         running.push(startAccountDeletions({ repository, logger }));

@@ -145,7 +145,7 @@ export const createServices = (parts: Parts) => {
   const members = new MembersService(new MembersRepository(database));
   const serviceAccounts = new ServiceAccountsService(members);
   const quota = new MailQuota(attempts.mail);
-  const tenantCreation = new TenantCreation(config.tenantRedirectUris, config.reservedSlugs);
+  const tenantCreation = new TenantCreation(config);
   const addresses = new AddressConfirmation(tenantCreation);
   const accounts = new PasswordsService({
     repository: new PasswordsRepository({

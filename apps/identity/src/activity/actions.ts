@@ -14,9 +14,17 @@ interface ActionInfo {
   readonly kind: ActivityKind;
   /** Whether the entry offers "This was not me", because somebody else may have used the account. */
   readonly isDisputable?: true;
+  /**
+   * Whether its changes are about a person: tenants do not see them, and they go when the person is deleted. The trigger
+   * `pseudonymize_activity` names these actions too.
+   */
+  readonly isPersonal?: true;
 }
 
 const disputable = (kind: ActivityKind) => ({ kind, isDisputable: true }) as const;
+const personal = (kind: ActivityKind) => ({ ...disputable(kind), isPersonal: true }) as const;
+/** What only commands do. */
+const byCommand = { kind: 'administration' } as const;
 
 /**
  * The actions of the activity log. A new one also needs a text in each language, in
@@ -34,7 +42,7 @@ export const actions = {
   reauthentication_failed: disputable('sign_in'),
   device_trusted: disputable('sign_in'),
   device_untrusted: disputable('sign_in'),
-  device_renamed: disputable('sign_in'),
+  device_renamed: personal('sign_in'),
   device_revoked: disputable('sign_in'),
   impersonated: { kind: 'sign_in' },
 
@@ -56,13 +64,13 @@ export const actions = {
 
   registered: { kind: 'account' },
   email_verified: { kind: 'account' },
-  email_changed: disputable('account'),
+  email_changed: personal('account'),
   address_changed: disputable('account'),
   address_disowned: { kind: 'account' },
   email_change_requested: disputable('account'),
   email_change_canceled: disputable('account'),
-  email_restored: disputable('account'),
-  profile_updated: disputable('account'),
+  email_restored: personal('account'),
+  profile_updated: personal('account'),
   picture_changed: disputable('account'),
   picture_removed: disputable('account'),
   data_exported: disputable('account'),
@@ -102,11 +110,23 @@ export const actions = {
   tenant_versions_updated: disputable('administration'),
   tenant_scaling_updated: disputable('administration'),
   tenant_scaling_reset: disputable('administration'),
-  user_updated: disputable('administration'),
-  user_deactivated: disputable('administration'),
+  user_updated: personal('administration'),
+  user_deactivated: personal('administration'),
   administrator_made: disputable('administration'),
   administrator_unmade: disputable('administration'),
   impersonation_started: disputable('administration'),
+  client_created: byCommand,
+  client_updated: byCommand,
+  client_disabled: byCommand,
+  client_enabled: byCommand,
+  client_deleted: byCommand,
+  client_secret_rotated: byCommand,
+  signing_key_rotated: byCommand,
+  signing_key_retired: byCommand,
+  secrets_resealed: byCommand,
+  accounts_seeded: byCommand,
+  user_exported: byCommand,
+  tenant_exported: byCommand,
 } as const satisfies Record<string, ActionInfo>;
 
 /** The name of an action. */
@@ -125,3 +145,8 @@ export const actionsOfKind = (kind: ActivityKind): Action[] =>
   Object.keys(actions)
     .filter(isAction)
     .filter((name) => infos[name].kind === kind);
+
+/** The actions whose changes are about a person. */
+export const personalActions: readonly Action[] = Object.keys(actions)
+  .filter(isAction)
+  .filter((name) => infos[name].isPersonal);

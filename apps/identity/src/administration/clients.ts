@@ -1,4 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Action } from '../activity/actions.ts';
+import { noteCommand } from '../activity/activity.ts';
+import { changesBetween } from '../activity/changes.ts';
 import type { Database, Transaction } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { CACHE_MS } from '../oauth/system/applications.ts';
@@ -62,7 +65,7 @@ const endTokens = async (tx: Transaction, kind: ClientKind, clientId: string): P
  */
 export const changeAndEndTokens = async (
   database: Database,
-  { clientId, kind }: { readonly clientId: string; readonly kind: ClientKind },
+  { clientId, kind }: KnownClient,
   reason: RevocationReason,
   change: (tx: Transaction) => Promise<unknown>,
 ): Promise<void> => {
@@ -76,6 +79,31 @@ export const changeAndEndTokens = async (
   await database.$transaction(async (tx) => {
     if (await endTokens(tx, kind, clientId)) await enqueue(tx, event);
   }, TRANSACTION);
+};
+
+interface KnownClient {
+  readonly clientId: string;
+  readonly kind: ClientKind;
+}
+
+/** The tenant of a client; null for a client of the platform. */
+const tenantOf = async (
+  tx: Transaction,
+  { clientId, kind }: KnownClient,
+): Promise<string | null> => {
+  if (kind === 'system-application') return null;
+  const client = await tx.oAuthClient.findUnique({ where: { clientId } });
+  return client?.tenantId ?? null;
+};
+
+const noteChange = async (
+  tx: Transaction,
+  client: KnownClient,
+  command: string,
+  action: Action,
+): Promise<void> => {
+  const tenantId = await tenantOf(tx, client);
+  await noteCommand(tx, `${command} ${client.clientId}`, action, { tenantId });
 };
 
 export interface Rotation extends ClientRef {
@@ -104,6 +132,10 @@ export const rotateSecret = async (
         previous_secret_hash = CASE WHEN ${until !== null} THEN secret_hash END
       WHERE client_id = ${clientId} AND secret_hash IS NOT NULL`;
     if (replaced === 0) throw new Error(`${clientId} is a public client: it has no secret.`);
+    const changes = changesBetween({}, { previous_secret_expires_at: until });
+    const tenantId = await tenantOf(tx, { clientId, kind });
+    const command = `rotate-secret ${clientId}`;
+    await noteCommand(tx, command, 'client_secret_rotated', { tenantId, changes });
   };
   if (revokeTokens)
     await changeAndEndTokens(database, { clientId, kind }, 'secret_rotated', replace);
@@ -120,13 +152,11 @@ export const disableClient = async (database: Database, named: ClientRef): Promi
   const { clientId } = named;
   const kind = await kindOf(database, named);
   const disabledAt = new Date();
-  await changeAndEndTokens(
-    database,
-    { clientId, kind },
-    'client_disabled',
-    (tx) => tx.$executeRaw`UPDATE ${tableOf(kind)}
-      SET disabled_at = coalesce(disabled_at, ${disabledAt}) WHERE client_id = ${clientId}`,
-  );
+  await changeAndEndTokens(database, { clientId, kind }, 'client_disabled', async (tx) => {
+    const disabled = await tx.$executeRaw`UPDATE ${tableOf(kind)}
+        SET disabled_at = ${disabledAt} WHERE client_id = ${clientId} AND disabled_at IS NULL`;
+    if (disabled > 0) await noteChange(tx, { clientId, kind }, 'disable-client', 'client_disabled');
+  });
   return { client_id: clientId, disabled: true };
 };
 
@@ -134,8 +164,11 @@ export const disableClient = async (database: Database, named: ClientRef): Promi
 export const enableClient = async (database: Database, named: ClientRef): Promise<object> => {
   const { clientId } = named;
   const kind = await kindOf(database, named);
-  await database.$executeRaw`
-    UPDATE ${tableOf(kind)} SET disabled_at = NULL WHERE client_id = ${clientId}`;
+  await database.$transaction(async (tx) => {
+    const enabled = await tx.$executeRaw`UPDATE ${tableOf(kind)}
+      SET disabled_at = NULL WHERE client_id = ${clientId} AND disabled_at IS NOT NULL`;
+    if (enabled > 0) await noteChange(tx, { clientId, kind }, 'enable-client', 'client_enabled');
+  });
   return { client_id: clientId, disabled: false };
 };
 
@@ -143,12 +176,10 @@ export const enableClient = async (database: Database, named: ClientRef): Promis
 export const deleteClient = async (database: Database, named: ClientRef): Promise<object> => {
   const { clientId } = named;
   const kind = await kindOf(database, named);
-  await changeAndEndTokens(
-    database,
-    { clientId, kind },
-    'client_deleted',
-    (tx) => tx.$executeRaw`DELETE FROM ${tableOf(kind)} WHERE client_id = ${clientId}`,
-  );
+  await changeAndEndTokens(database, { clientId, kind }, 'client_deleted', async (tx) => {
+    await noteChange(tx, { clientId, kind }, 'delete-client', 'client_deleted');
+    await tx.$executeRaw`DELETE FROM ${tableOf(kind)} WHERE client_id = ${clientId}`;
+  });
   return { client_id: clientId, deleted: true };
 };
 

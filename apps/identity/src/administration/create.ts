@@ -3,8 +3,11 @@ import { unknownPatterns } from '@tessera/contracts';
 import { isUniqueViolation } from '@tessera/database-kit';
 import { email as emailField, type Field, text, validate } from '@tessera/fields';
 import { warningsAbout } from '../access/known-policy.ts';
+import { noteCommand } from '../activity/activity.ts';
+import { created } from '../activity/changes.ts';
 import { registerClient } from '../clients/registration.ts';
 import type { Database } from '../database.ts';
+import type { OAuthClient } from '../generated/prisma/client.ts';
 import type { PasswordOwner } from '../passwords/password-rules.ts';
 import type { Passwords } from '../passwords/passwords.ts';
 import { digest, newSecret } from '../security/secrets.ts';
@@ -63,17 +66,22 @@ export const createAdministrator = async (
   const owner = { email, firstName, lastName };
   if (given.password !== undefined) requireStrongPassword(passwords, given.password, owner);
   const password = given.password ?? newPassword(passwords, owner);
+  const passwordHash = await passwords.hash(password, email);
   const { id } = await unlessTaken(
     `There is a user with the address ${email} already.`,
-    database.user.create({
-      data: {
-        email,
-        firstName,
-        lastName,
-        isSystemAdmin: true,
-        emailVerifiedAt: new Date(),
-        passwordHash: await passwords.hash(password, email),
-      },
+    database.$transaction(async (tx) => {
+      const user = await tx.user.create({
+        data: {
+          email,
+          firstName,
+          lastName,
+          isSystemAdmin: true,
+          emailVerifiedAt: new Date(),
+          passwordHash,
+        },
+      });
+      await noteCommand(tx, 'create-administrator', 'administrator_made', { subjectId: user.id });
+      return user;
     }),
   );
   return { id, email, ...(given.password === undefined && { password }) };
@@ -136,8 +144,13 @@ export const createSystemApplication = async (
   const secretHash = digest(client_secret);
   await unlessTaken(
     `There is a client called ${clientId} already.`,
-    database.systemApplication.create({
-      data: { clientId, name, secretHash, scopes: [...scopes], isResourceServer },
+    database.$transaction(async (tx) => {
+      await tx.systemApplication.create({
+        data: { clientId, name, secretHash, scopes: [...scopes], isResourceServer },
+      });
+      const changes = created({ name, scopes, is_resource_server: isResourceServer });
+      const command = `create-system-application ${clientId}`;
+      await noteCommand(tx, command, 'client_created', { changes });
     }),
   );
   return {
@@ -148,6 +161,15 @@ export const createSystemApplication = async (
     ...messageAbout(scopes),
   };
 };
+
+/** What the activity log records of a user-facing client. */
+export const recordedClient = (client: OAuthClient) => ({
+  name: client.name,
+  redirect_uris: client.redirectUris,
+  is_trusted: client.isTrusted,
+  is_first_party: client.isFirstParty,
+  allowed_scopes: client.allowedScopes,
+});
 
 interface UserFacingClient {
   readonly clientId: string;
@@ -183,7 +205,13 @@ export const createClient = async (
   const tenantId = tenantSlug === undefined ? null : await tenantIdOf(database, tenantSlug);
   const client_secret = await unlessTaken(
     `There is a client called ${clientId} already.`,
-    registerClient(database, { ...given, clientId, name, tenantId }),
+    database.$transaction(async (tx) => {
+      const secret = await registerClient(tx, { ...given, clientId, name, tenantId });
+      const client = await tx.oAuthClient.findUniqueOrThrow({ where: { clientId } });
+      const changes = created(recordedClient(client));
+      await noteCommand(tx, `create-client ${clientId}`, 'client_created', { tenantId, changes });
+      return secret;
+    }),
   );
   return {
     client_id: clientId,

@@ -1,5 +1,6 @@
 import { email as emailField } from '@tessera/fields';
-import { note } from '../activity/activity.ts';
+import { noteCommand } from '../activity/activity.ts';
+import { changesBetween } from '../activity/changes.ts';
 import type { Database, Transaction } from '../database.ts';
 import { setAddress } from '../features/email-change/address-change.ts';
 import type { User } from '../generated/prisma/client.ts';
@@ -40,8 +41,8 @@ export const changeEmail = async (
     const news = await setAddress(tx, user, to);
     // The owner of an earlier address cannot undo the change of an operator.
     await voidOneTimeTokens(tx, 'email_change_undo', { userId });
-    const actor = { userId, tenantId, ipAddress: null, userAgent: null };
-    await note(tx, actor, 'email_changed');
+    const changes = changesBetween({ email: from }, { email: to });
+    await noteCommand(tx, 'change-email', 'email_changed', { userId, tenantId, changes });
     await new SecurityMails(mail).notifyAddressChanged(tx, user, { from, to });
     await enqueue(tx, ...news);
   });

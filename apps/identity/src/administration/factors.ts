@@ -1,5 +1,5 @@
 import { email as emailField } from '@tessera/fields';
-import { note } from '../activity/activity.ts';
+import { noteCommand } from '../activity/activity.ts';
 import type { Database, Transaction } from '../database.ts';
 import { DevicesRepository } from '../features/devices/devices.repository.ts';
 import type { MailOutbox } from '../mail/outbox.ts';
@@ -39,8 +39,8 @@ export const removeFactor = async (
     if ((await deleteFactor(tx, userId, factor)) === 0) throw new Error(`${factor} is not on.`);
     await new DevicesRepository(database).endTrust(tx, userId);
     const gone = await revokeUserTokens(tx, { userId }, 'factor_removed');
-    const actor = { userId, tenantId, ipAddress: null, userAgent: null };
-    await note(tx, actor, factor === 'pin' ? 'pin_removed' : 'two_factor_removed');
+    const action = factor === 'pin' ? 'pin_removed' : 'two_factor_removed';
+    await noteCommand(tx, 'remove-factor', action, { userId, tenantId });
     await new SecurityMails(mail).notifyFactorRemoved(
       tx,
       userId,

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Vault } from '@tessera/vault';
+import { noteCommand } from '../activity/activity.ts';
 import type { Database, Transaction } from '../database.ts';
 import { enqueue } from '../outbox/outbox.ts';
 import { tokenRevokedEvent } from '../tokens/revoke.ts';
-import { REFRESH_MS, type RetiredKey, SigningKeys } from '../tokens/signing-keys.ts';
+import { type ChangedKey, REFRESH_MS, SigningKeys } from '../tokens/signing-keys.ts';
 
 /** Time until every replica knows that the key is retired. */
 const SETTLE_MS = 2 * REFRESH_MS;
@@ -12,7 +13,7 @@ const SETTLE_MS = 2 * REFRESH_MS;
  * Ends all tokens that a key signed, and returns their number. A token without a recorded key ends if the key can
  * have signed it: it was created after the key began to sign and before every replica used the next one.
  */
-const endTokens = (tx: Transaction, { kid, signsFrom }: RetiredKey): Promise<number> =>
+const endTokens = (tx: Transaction, { kid, signsFrom }: ChangedKey): Promise<number> =>
   // Tokens store seconds, keys milliseconds.
   tx.$executeRaw`UPDATE identity.tokens SET revoked_at = now()
     WHERE revoked_at IS NULL AND (kid = ${kid}
@@ -35,6 +36,7 @@ export const retireKey = async (
   const { key, ended } = await keys.retire(kid, async (tx, key) => {
     const ended = await endTokens(tx, key);
     await enqueue(tx, event);
+    await noteCommand(tx, `retire-key ${kid}`, 'signing_key_retired');
     return { key, ended };
   });
   await pause(settleMs);

@@ -1,6 +1,9 @@
 import { unknownPatterns } from '@tessera/contracts';
+import { noteCommand } from '../activity/activity.ts';
+import { changesBetween } from '../activity/changes.ts';
 import { requireFreeClientId, requireRedirectUris } from '../clients/registration.ts';
 import type { Database, Transaction } from '../database.ts';
+import { reservationsOf, whyReserved } from '../features/tenants/slug-reservations.ts';
 import { bumpPolicyVersion, enqueue } from '../outbox/outbox.ts';
 import type { Passwords } from '../passwords/passwords.ts';
 import { digest } from '../security/secrets.ts';
@@ -19,6 +22,8 @@ export interface Seeded {
   readonly system_applications: number;
   readonly clients: number;
 }
+
+const NOTHING = { tenants: 0, users: 0, memberships: 0, system_applications: 0, clients: 0 };
 
 /** A client can only have scopes of its own tenant. */
 const refuseUnknownScopes = ({ system_applications, clients }: SeedDocument): void => {
@@ -69,11 +74,27 @@ const hashesOfNew = async (
   return hashes;
 };
 
-const addTenants = async (
+/** A deleted tenant may come back with its slug, but no other one gets it yet. */
+const refuseSlugsOfDeleted = async (
   tx: Transaction,
   { tenants }: SeedDocument,
+  seconds: number,
+): Promise<void> => {
+  const reservations = await reservationsOf(tx, tenants.map(slugOf), seconds);
+  const refused = reservations.find(({ slug, tenantId }) =>
+    tenants.some((tenant) => tenant.slug === slug && tenant.id !== tenantId),
+  );
+  if (refused) throw new Error(`The ${whyReserved(refused)}.`);
+};
+
+const addTenants = async (
+  tx: Transaction,
+  document: SeedDocument,
+  slugReservation: number,
 ): Promise<Map<string, string>> => {
-  await tx.tenant.createMany({ data: tenants, skipDuplicates: true });
+  await tx.tenant.createMany({ data: document.tenants, skipDuplicates: true });
+  // Afterwards, as in `TenantCreation`.
+  await refuseSlugsOfDeleted(tx, document, slugReservation);
   const stored = await tx.tenant.findMany({ select: { id: true, slug: true } });
   return new Map(stored.map(({ id, slug }) => [slug, id]));
 };
@@ -138,10 +159,13 @@ const tellOfRights = async (
  * redirect URIs. Throws if a tenant, role or permission does not exist, or a password or redirect URI is invalid.
  */
 export const applySeed = async (
-  session: Pick<Session, 'database' | 'passwords' | 'tenantRedirectUris' | 'reservedSlugs'>,
+  session: Pick<
+    Session,
+    'database' | 'passwords' | 'tenantRedirectUris' | 'reservedSlugs' | 'slugReservation'
+  >,
   document: SeedDocument,
 ): Promise<Seeded> => {
-  const { database, passwords, tenantRedirectUris, reservedSlugs } = session;
+  const { database, passwords, tenantRedirectUris, reservedSlugs, slugReservation } = session;
   refuseUnknownScopes(document);
   await refuseReservedSlugs(database, document, reservedSlugs);
   refuseWeakPasswords(passwords, document);
@@ -156,7 +180,7 @@ export const applySeed = async (
   return database.$transaction(
     async (tx) => {
       const before = await tx.tenant.count();
-      const tenants = await addTenants(tx, document);
+      const tenants = await addTenants(tx, document, slugReservation);
       const users = await tx.user.createMany({
         data: [...hashes].map(([user, passwordHash]) => ({
           id: user.id,
@@ -201,13 +225,16 @@ export const applySeed = async (
         await tx.tenant.findMany({ where: { slug: { in: document.tenants.map(slugOf) } } }),
         tenantRedirectUris,
       );
-      return {
+      const seeded = {
         tenants: tenants.size - before,
         users: users.count,
         memberships: await addMemberships(tx, document.users, tenants),
         system_applications: applications.count,
         clients: clients.count + tenantClients.filter(isCreated).length,
       };
+      const changes = changesBetween(NOTHING, seeded);
+      if (changes) await noteCommand(tx, 'seed', 'accounts_seeded', { changes });
+      return seeded;
     },
     { timeout: 60_000 },
   );

@@ -22,6 +22,8 @@ export interface Session {
   readonly tenantRedirectUris: readonly string[];
   /** Slugs that no tenant can have. */
   readonly reservedSlugs: readonly string[];
+  /** Seconds for which the slug of a deleted tenant is reserved. */
+  readonly slugReservation: number;
 }
 
 /** Runs work on an up-to-date database, with the configuration of the service in the environment. */
@@ -44,6 +46,7 @@ export const sessionsIn =
         mail: new MailOutbox(pool, vault, config),
         tenantRedirectUris: config.tenantRedirectUris,
         reservedSlugs: config.reservedSlugs,
+        slugReservation: config.slugReservation,
       });
     } finally {
       await database.$disconnect();

@@ -1,4 +1,5 @@
 import { tenantClient, tenantClientId } from '@tessera/contracts';
+import { noteCommand } from '../activity/activity.ts';
 import {
   type ClientOwner,
   registerTenantClient,
@@ -57,6 +58,22 @@ const setMissingRedirectUris = async (
   return completed;
 };
 
+const actions = { created: 'client_created', redirect_uris_set: 'client_updated' } as const;
+
+const noteCompleted = async (
+  tx: Transaction,
+  tenants: readonly ClientOwner[],
+  completed: readonly CompletedClient[],
+): Promise<void> => {
+  const ids = new Map(tenants.map(({ id, slug }) => [slug, id]));
+  for (const { tenant, client_id, result } of completed) {
+    if (result === 'taken') continue;
+    const tenantId = ids.get(tenant) ?? null;
+    const command = `complete-tenant-clients ${client_id}`;
+    await noteCommand(tx, command, actions[result], { tenantId });
+  }
+};
+
 /**
  * Creates the client of every tenant that has none, and sets the configured redirect URIs for clients without any.
  * Returns the clients that it changed or could not create; others are left unchanged.
@@ -74,13 +91,14 @@ export const completeTenantClients = async (
       take: BATCH,
       select: { id: true, slug: true, name: true },
     });
-    const done = await database.$transaction(
-      async (tx) => [
+    const done = await database.$transaction(async (tx) => {
+      const done = [
         ...(await addTenantClients(tx, tenants, templates)),
         ...(await setMissingRedirectUris(tx, tenants, templates)),
-      ],
-      TRANSACTION,
-    );
+      ];
+      await noteCompleted(tx, tenants, done);
+      return done;
+    }, TRANSACTION);
     completed.push(...done);
     after = tenants.length === BATCH ? tenants.at(-1) : undefined;
   } while (after);

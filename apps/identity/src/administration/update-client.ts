@@ -1,9 +1,11 @@
 import { text } from '@tessera/fields';
 import { coversPattern } from '@tessera/scope-matcher';
+import { noteCommand } from '../activity/activity.ts';
+import { changesBetween } from '../activity/changes.ts';
 import { requireRedirectUris } from '../clients/registration.ts';
-import type { Database } from '../database.ts';
+import type { Database, Transaction } from '../database.ts';
 import { changeAndEndTokens } from './clients.ts';
-import { messageAbout, requireKnownScopes, valid } from './create.ts';
+import { messageAbout, recordedClient, requireKnownScopes, valid } from './create.ts';
 
 export interface ClientUpdate {
   readonly clientId: string;
@@ -76,11 +78,16 @@ export const updateClient = async (database: Database, update: ClientUpdate): Pr
   const before = await database.oAuthClient.findUnique({ where: { clientId } });
   if (!before) throw await noClient(database, clientId);
   const data = changesOf(before, update);
-  const change = (db: Pick<Database, 'oAuthClient'>) =>
-    db.oAuthClient.update({ where: { clientId }, data });
+  const change = async (tx: Transaction) => {
+    const after = await tx.oAuthClient.update({ where: { clientId }, data });
+    const changes = changesBetween(recordedClient(before), recordedClient(after));
+    if (!changes) return;
+    const { tenantId } = before;
+    await noteCommand(tx, `update-client ${clientId}`, 'client_updated', { tenantId, changes });
+  };
   if (isNarrower(before, update)) {
     await changeAndEndTokens(database, { clientId, kind: 'client' }, 'client_changed', change);
-  } else await change(database);
+  } else await database.$transaction(change);
   const client = await database.oAuthClient.findUniqueOrThrow({ where: { clientId } });
   return {
     client_id: clientId,

@@ -15,6 +15,8 @@ const EXAMPLE = {
   x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4',
   y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
 };
+/** In seconds. */
+const retention = { activityRetention: 400 * 86_400, slugReservation: 90 * 86_400 };
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
@@ -25,7 +27,8 @@ beforeEach(async () => {
   identity = await startIdentity();
   user = await identity.people.user();
   const { pool } = identity.context;
-  housekeeping = startHousekeeping({ pool, logger: createLogger('test', 'silent'), batch: 3 });
+  const logger = createLogger('test', 'silent');
+  housekeeping = startHousekeeping({ pool, logger, retention, batch: 3 });
 });
 afterEach(async () => {
   await housekeeping.stop();
@@ -79,6 +82,11 @@ const signingKey = (removedAt: Date) =>
 const event = (publishedAt: Date | null) =>
   database().outboxEvent.create({ data: { topic: 't', key: 'k', payload: {}, publishedAt } });
 
+const activity = (createdAt: Date) =>
+  database().activityEntry.create({ data: { userId: user.id, action: 'login', createdAt } });
+const reservedSlug = (deletedAt: Date) =>
+  database().reservedSlug.create({ data: { slug: uuidv7(), tenantId: uuidv7(), deletedAt } });
+
 const times = async (count: number, make: () => Promise<unknown>): Promise<void> => {
   for (let i = 0; i < count; i += 1) await make();
 };
@@ -103,6 +111,11 @@ describe('housekeeping', () => {
     await mail(ago(6 * DAY));
     await times(4, () => signingKey(ago(2 * DAY)));
     await signingKey(ago(-DAY));
+    await database().activityEntry.deleteMany();
+    await times(4, () => activity(ago(401 * DAY)));
+    await activity(ago(399 * DAY));
+    await times(4, () => reservedSlug(ago(91 * DAY)));
+    await reservedSlug(ago(89 * DAY));
 
     expect(await housekeeping.sweep()).toEqual({
       oauth_artifacts: 7,
@@ -113,6 +126,8 @@ describe('housekeeping', () => {
       one_time_tokens: 4,
       outbox_mails: 4,
       signing_keys: 4,
+      activity_entries: 4,
+      reserved_slugs: 4,
       users: 0,
     });
     expect(await database().oAuthArtifact.count()).toBe(2);
@@ -123,6 +138,8 @@ describe('housekeeping', () => {
     expect(await database().outboxMail.count()).toBe(1);
     // And the current signing key.
     expect(await database().signingKey.count()).toBe(2);
+    expect(await database().activityEntry.count()).toBe(1);
+    expect(await database().reservedSlug.count()).toBe(1);
     expect(Object.values(await housekeeping.sweep()).every((gone) => gone === 0)).toBe(true);
   });
 
@@ -184,6 +201,7 @@ describe('housekeeping', () => {
       },
     };
     const rounds = startHousekeeping({
+      retention,
       pool: failing as typeof pool,
       logger: createLogger('test', 'silent'),
       everyMs: 10,

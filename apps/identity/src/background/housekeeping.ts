@@ -3,9 +3,16 @@ import type { Logger } from '@tessera/http-kit';
 import type { Pool } from 'pg';
 import { advisoryLocks } from '../database.ts';
 
+/** How long rows are kept, in seconds. */
+export interface Retention {
+  readonly activityRetention: number;
+  readonly slugReservation: number;
+}
+
 export interface HousekeepingOptions {
   readonly pool: Pick<Pool, 'query'>;
   readonly logger: Logger;
+  readonly retention: Retention;
   /** The average time between two runs, in milliseconds. */
   readonly everyMs?: number;
   /** The largest number of rows that one statement deletes. */
@@ -32,6 +39,8 @@ const rowsOf = (table: string, where: string): ExpiredRows => ({
   where,
 });
 
+const seconds = (count: number): string => `make_interval(secs => ${count})`;
+
 /**
  * Sessions that are over. Their tokens go first: a session may have hundreds. Until then an expired token can
  * be renewed, and a replaced one must be recognised when it is presented again.
@@ -45,7 +54,7 @@ const sessionsWithTokens = (where: string): readonly ExpiredRows[] => [
   rowsOf('sessions', `expired.${where}`),
 ];
 
-const expiredRows: readonly ExpiredRows[] = [
+const expiredRows = ({ activityRetention, slugReservation }: Retention): readonly ExpiredRows[] => [
   rowsOf('oauth_artifacts', "expired.expires_at < now() - interval '1 hour'"),
   ...sessionsWithTokens("expires_at < now() - interval '1 day'"),
   ...sessionsWithTokens("ended_at < now() - interval '1 day'"),
@@ -68,6 +77,8 @@ const expiredRows: readonly ExpiredRows[] = [
   rowsOf('one_time_tokens', "expired.expires_at < now() - interval '1 day'"),
   // Mails that nothing sends. The next attempt of a mail that is being sent lies ahead.
   rowsOf('outbox_mails', "expired.next_attempt_at < now() - interval '7 days'"),
+  rowsOf('activity_entries', `expired.created_at < now() - ${seconds(activityRetention)}`),
+  rowsOf('reserved_slugs', `expired.deleted_at < now() - ${seconds(slugReservation)}`),
   rowsOf('signing_keys', "expired.removed_at < now() - interval '1 day'"),
   // No index covers published_at, so only the oldest rows are considered.
   {
@@ -88,10 +99,10 @@ const statement = ({ table, from, where }: ExpiredRows): string => `
 
 /** Deletes expired rows periodically, in small statements. */
 export const startHousekeeping = (options: HousekeepingOptions): Housekeeping => {
-  const { pool, logger, everyMs = 300_000, batch = 500 } = options;
+  const { pool, logger, retention, everyMs = 300_000, batch = 500 } = options;
   const sweepUntil = async (stopping?: AbortSignal): Promise<Readonly<Record<string, number>>> => {
     const deletedRows: Record<string, number> = {};
-    for (const rows of expiredRows) {
+    for (const rows of expiredRows(retention)) {
       let deleted = batch;
       while (deleted === batch && !stopping?.aborted) {
         const { rowCount } = await pool.query(statement(rows), [batch]);

@@ -51,6 +51,10 @@ export const lifetimeVariables = {
     withDefault(seconds(), days(14)),
     'Seconds between the request to delete an account and its deletion, during which the owner can cancel it.',
   ),
+  ACTIVITY_RETENTION: described(
+    withDefault(seconds(days(3660)), days(400)),
+    'Seconds after which entries of the activity log are deleted.',
+  ),
   PASSWORD_RESET_TTL: described(
     withDefault(seconds(days(1)), 3600),
     'Lifetime in seconds of a password reset link.',
@@ -102,6 +106,7 @@ export const lifetimeSettings = (read: OutOf<typeof lifetimeVariables>) => ({
   },
   reauthenticateAfter: read.REAUTHENTICATE_AFTER_SECONDS,
   accountDeletionDelay: read.ACCOUNT_DELETION_DELAY,
+  activityRetention: read.ACTIVITY_RETENTION,
   /** 0: never. */
   idleSignOut: read.IDLE_SIGN_OUT_SECONDS,
 });

@@ -38,6 +38,7 @@ export const commandsOf =
       passwords: new Passwords(config.passwords, highestStoredCost(database)),
       tenantRedirectUris: config.tenantRedirectUris,
       reservedSlugs: config.reservedSlugs,
+      slugReservation: config.slugReservation,
     };
     const program = programOf(
       (work) => work(session),

@@ -55,6 +55,17 @@ export const findOneTimeToken = (
     where: { tokenHash: digest(token), purpose, expiresAt: { gt: new Date() } },
   });
 
+/** Matches invitations that can still be accepted. */
+export const pendingInvitation = () =>
+  ({ purpose: 'invitation', usedAt: null, expiresAt: { gt: new Date() } }) as const;
+
+/** What answers add if something withdrew invitations. */
+export const withdrawnInvitations = (count: number): string => {
+  if (count === 0) return '';
+  if (count === 1) return ' 1 pending invitation has been withdrawn.';
+  return ` ${count} pending invitations have been withdrawn.`;
+};
+
 /** Marks a token as used; false if it is already used or expired, so that only one of two requests gets true. */
 export const spendOneTimeToken = async (
   tx: Reads,

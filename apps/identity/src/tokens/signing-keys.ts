@@ -27,8 +27,8 @@ export interface SigningKey {
   readonly privateKey: KeyObject;
 }
 
-/** A retired key. */
-export interface RetiredKey {
+/** A key that is rotated in or retired. */
+export interface ChangedKey {
   readonly kid: string;
   /** It signed nothing before. */
   readonly signsFrom: Date;
@@ -122,16 +122,20 @@ export class SigningKeys {
 
   /**
    * Creates the next key, which is published now and signs in ten minutes, when caches of the JWKS have it. The
-   * previous key stays published until its last token has expired.
+   * previous key stays published until its last token has expired. `record` runs in the same transaction.
    */
-  async rotate(): Promise<{ readonly kid: string; readonly signsFrom: Date }> {
+  async rotate(
+    record: (tx: Transaction, next: ChangedKey) => Promise<void> = async () => undefined,
+  ): Promise<ChangedKey> {
     const next = await this.#locked(async (tx) => {
       const signsFrom = new Date(Date.now() + LEAD_MS);
       await tx.signingKey.updateMany({
         where: { removedAt: null },
         data: { removedAt: new Date(+signsFrom + MAX_TOKEN_MS) },
       });
-      return { kid: await this.#insert(tx, signsFrom), signsFrom };
+      const next = { kid: await this.#insert(tx, signsFrom), signsFrom };
+      await record(tx, next);
+      return next;
     });
     await this.#read();
     return next;
@@ -144,7 +148,7 @@ export class SigningKeys {
    */
   async retire<T>(
     kid: string,
-    endTokens: (tx: Transaction, key: RetiredKey) => Promise<T>,
+    endTokens: (tx: Transaction, key: ChangedKey) => Promise<T>,
   ): Promise<T> {
     const result = await this.#locked(async (tx) => {
       const now = new Date();

@@ -1,5 +1,7 @@
 import { reseal } from '@tessera/vault';
 import type { Command } from 'commander';
+import { noteCommand } from '../../activity/activity.ts';
+import { created } from '../../activity/changes.ts';
 import { SigningKeys } from '../../tokens/signing-keys.ts';
 import { retireKey } from '../retire-key.ts';
 import { sealPins } from '../seal-pins.ts';
@@ -11,7 +13,11 @@ const rotateKeys = async ({ database, vault }: Session): Promise<object> => {
   const keys = new SigningKeys(database, vault);
   // A database that no service has used yet gets its first key, which signs at once.
   await keys.start();
-  const { kid, signsFrom } = await keys.rotate();
+  const { kid, signsFrom } = await keys.rotate((tx, next) =>
+    noteCommand(tx, `rotate-keys ${next.kid}`, 'signing_key_rotated', {
+      changes: created({ signs_from: next.signsFrom }),
+    }),
+  );
   return { kid, signs_from: signsFrom.toISOString() };
 };
 
@@ -70,6 +76,7 @@ export const addKeyCommands = (program: Command, run: Run): void => {
       run(async ({ database, pool, vault }) => {
         const sealed = await sealPins(database, vault);
         const { pins = 0, ...others } = await reseal(pool, vault, sealedColumns);
+        await noteCommand(database, 'reseal', 'secrets_resealed');
         return { ...others, pins: pins + sealed };
       }),
     );

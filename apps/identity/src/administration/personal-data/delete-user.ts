@@ -1,3 +1,4 @@
+import { noteCommand } from '../../activity/activity.ts';
 import { AccountDeletionRepository } from '../../features/account-deletion/account-deletion.repository.ts';
 import { SecurityMails } from '../../mail/security-mails.ts';
 import type { Session } from '../session.ts';
@@ -32,7 +33,9 @@ export const deleteUser = async (
     create: { userId, requestedAt: now, dueAt: now, remindedAt: now },
     update: { dueAt: now, remindedAt: now },
   });
-  const outcome = await accounts.remove(userId);
+  const outcome = await accounts.remove(userId, (tx) =>
+    noteCommand(tx, 'delete-user', 'account_deleted', { subjectId: userId }),
+  );
   // The service itself may have deleted the account, which is due, in the meantime.
   const isGone = (await database.user.findUnique({ where: { id: userId } })) === null;
   if (outcome !== 'deleted' && !isGone) {

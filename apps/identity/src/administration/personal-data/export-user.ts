@@ -1,4 +1,5 @@
 import { createExportFolder } from '@tessera/command-line';
+import { noteCommand } from '../../activity/activity.ts';
 import { PersonalDataRepository } from '../../features/personal-data/personal-data.repository.ts';
 import { personalDataDocument } from '../../features/personal-data/personal-data.service.ts';
 import { SecurityMails } from '../../mail/security-mails.ts';
@@ -7,7 +8,7 @@ import { findUser } from './find-user.ts';
 
 /**
  * Exports all data about a user to a new folder: the document that they can download themselves, and their picture.
- * Neither the activity log nor a mail mentions it.
+ * The activity log mentions it, but neither the log of the user nor a mail.
  */
 export const exportUser = async (
   { database, mail }: Pick<Session, 'database' | 'mail'>,
@@ -31,6 +32,7 @@ export const exportUser = async (
       })(),
     );
   }
+  await noteCommand(database, 'export-user', 'user_exported', { subjectId: id });
   await target.finish({ format: 'tessera-identity-user', format_version: 1, user_id: id });
   return { user_id: id, folder };
 };

@@ -1,7 +1,8 @@
 import { createExportFolder } from '@tessera/command-line';
 import { jsonRows } from '@tessera/database-kit';
 import { isUuid } from '@tessera/fields';
-import type { Pool } from 'pg';
+import { noteCommand } from '../../activity/activity.ts';
+import type { Session } from '../session.ts';
 import { exportedTables, leftOutTables } from './exported-tables.ts';
 
 const FORMAT = 'tessera-identity-tenant';
@@ -20,7 +21,7 @@ const queryOf = (name: string): string => {
  * without secrets and without what belongs to its members. Everything is read in one snapshot.
  */
 export const exportTenant = async (
-  { pool }: { readonly pool: Pool },
+  { database, pool }: Pick<Session, 'database' | 'pool'>,
   slugOrId: string,
   folder: string,
 ) => {
@@ -43,6 +44,7 @@ export const exportTenant = async (
       tables[name] = { rows: written, left_out: leftOut };
       total += written;
     }
+    await noteCommand(database, 'export-tenant', 'tenant_exported', { tenantId: tenant.id });
     await target.finish({
       format: FORMAT,
       format_version: FORMAT_VERSION,

@@ -1,3 +1,5 @@
+import { personalActions } from '../../activity/actions.ts';
+
 /** Rows of a table that belong to a tenant, which is $1. */
 interface ExportedTable {
   /** Which rows; `row` is the table. */
@@ -153,13 +155,18 @@ export const exportedTables: Readonly<Record<string, ExportedTable>> = {
       'id',
       [
         'user_id',
-        'CASE WHEN NOT row.by_operator OR row.impersonator_id IS NOT NULL THEN row.user_id END AS user_id',
+        'CASE WHEN NOT row.by_operator OR row.impersonator_id IS NOT NULL OR row.command IS NOT NULL THEN row.user_id END AS user_id',
       ],
       'tenant_id',
       'by_operator',
       'action',
       'subject_id',
       'reason',
+      'command',
+      [
+        'changes',
+        `CASE WHEN row.action NOT IN (${personalActions.map((one) => `'${one}'`).join()}) THEN row.changes END AS changes`,
+      ],
       unlessOperator('ip_address'),
       unlessOperator('user_agent'),
       'created_at',
@@ -182,6 +189,7 @@ export const leftOutTables: Readonly<Record<string, string>> = {
   profile_pictures: PERSONAL,
   recovery_codes: PERSONAL,
   registrations: PERSONAL,
+  reserved_slugs: 'Slugs of deleted tenants.',
   sessions: PERSONAL,
   signing_keys: 'Keys of the platform.',
   system_applications: 'Clients of the platform.',

@@ -134,9 +134,12 @@ export class AccountDeletionRepository {
   /**
    * Deletes an account and all personal data, unless the user is the last owner or administrator. Memberships
    * are locked meanwhile. Lock order, as everywhere: the deletion, administrators, tenants, memberships,
-   * sessions, the user.
+   * sessions, the user. `record` runs in the same transaction if the account is deleted.
    */
-  async remove(userId: string): Promise<Outcome> {
+  async remove(
+    userId: string,
+    record: (tx: Transaction) => Promise<void> = async () => undefined,
+  ): Promise<Outcome> {
     return this.#use.database.$transaction(async (tx) => {
       await tx.$executeRaw`
         SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '10s', true)`;
@@ -172,6 +175,7 @@ export class AccountDeletionRepository {
         policyUpdates.push({ type: 'identity.policy.updated', data });
       }
       await this.#notifyDeleted(tx, user);
+      await record(tx);
       await enqueue(tx, ...policyUpdates, ...revocations);
       return 'deleted';
     }, TRANSACTION);

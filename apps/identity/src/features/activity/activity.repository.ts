@@ -1,5 +1,7 @@
 import { type Exports, pageWithin, readInBatches } from '@tessera/http-kit';
 import type { Pool } from 'pg';
+import { personalActions } from '../../activity/actions.ts';
+import type { Changes } from '../../activity/changes.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
 /** Filters on the activity log; an undefined field does not filter. */
@@ -42,13 +44,15 @@ export interface Entry {
   readonly id: string;
   readonly created_at: Date;
   readonly action: string;
-  /** Null if hidden from the reader. */
+  /** Null if hidden from the reader, and for a command that is not about an account. */
   readonly user_id: string | null;
   readonly user_email: string | null;
   readonly tenant_id: string | null;
   readonly impersonator_id: string | null;
+  readonly command: string | null;
   readonly subject_id: string | null;
   readonly reason: string | null;
+  readonly changes: Changes | null;
   readonly ip_address: string | null;
   readonly user_agent: string | null;
   readonly by_operator: boolean;
@@ -68,9 +72,12 @@ const COLUMNS = [
   'ip_address',
   'user_agent',
   'by_operator',
+  'command',
+  'changes',
 ] as readonly (keyof Entry)[];
 
-const AS_ANOTHER = Prisma.sql`e.impersonator_id IS NOT NULL`;
+/** Not the operator themselves, but the user on whose behalf or on whose account they acted. */
+const NAMES_ANOTHER = '(e.impersonator_id IS NOT NULL OR e.command IS NOT NULL)';
 
 /** Each condition has its own index, which is also ordered by time. */
 const conditionsOf = (filter: ActivityFilter, reader: ActivityReader): Prisma.Sql => {
@@ -80,7 +87,7 @@ const conditionsOf = (filter: ActivityFilter, reader: ActivityReader): Prisma.Sq
     tenantId !== undefined && Prisma.sql`e.tenant_id = ${tenantId}::uuid`,
     userId !== undefined && Prisma.sql`e.user_id = ${userId}::uuid`,
     // A filter must not reveal what the response hides.
-    isTenant && userId !== undefined && Prisma.sql`(NOT e.by_operator OR ${AS_ANOTHER})`,
+    isTenant && userId !== undefined && Prisma.raw(`(NOT e.by_operator OR ${NAMES_ANOTHER})`),
     isTenant && ipAddress !== undefined && Prisma.sql`NOT e.by_operator`,
     impersonatorId !== undefined && Prisma.sql`e.impersonator_id = ${impersonatorId}::uuid`,
     action !== undefined && Prisma.sql`e.action = ${action}`,
@@ -103,12 +110,13 @@ const expressionOf = (column: keyof Entry): string =>
  * I20).
  */
 const hidden: Readonly<Partial<Record<keyof Entry, string>>> = {
-  user_id: 'e.by_operator AND e.impersonator_id IS NULL',
-  user_email: `e.by_operator AND e.impersonator_id IS NULL OR NOT EXISTS (
+  user_id: `e.by_operator AND NOT ${NAMES_ANOTHER}`,
+  user_email: `e.by_operator AND NOT ${NAMES_ANOTHER} OR NOT EXISTS (
     SELECT 1 FROM identity.memberships m WHERE m.tenant_id = e.tenant_id AND m.user_id = e.user_id)`,
   impersonator_id: 'true',
   ip_address: 'e.by_operator',
   user_agent: 'e.by_operator',
+  changes: `e.action IN (${personalActions.map((action) => `'${action}'`).join()})`,
 };
 
 const fieldsFor = (reader: ActivityReader): Prisma.Sql =>

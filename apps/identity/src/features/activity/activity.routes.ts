@@ -14,6 +14,7 @@ import {
   withDefault,
 } from '@tessera/fields';
 import { exportFormat, exportHeaders, type RouteTable } from '@tessera/http-kit';
+import { LoggedChanges } from '../../activity/changes.ts';
 import {
   type Caller,
   listExport,
@@ -33,7 +34,7 @@ const LoggedActivity = named(
     action: text(100),
     user_id: described(
       nullable(uuid()),
-      'The user who acted, or on whose behalf an administrator acted. Null in a tenant’s log if an operator of the platform acted',
+      'The user who acted, or on whose behalf an administrator acted. Of a command, the user whose account it changed, if any. Null in a tenant’s log if an operator of the platform acted',
     ),
     user_email: described(
       nullable(text(254)),
@@ -56,7 +57,15 @@ const LoggedActivity = named(
     user_agent: nullable(rawText(500, 0)),
     by_operator: described(
       bool(),
-      'True if a system administrator acted, themselves or by impersonation. A tenant’s log does not show which administrator or from which address.',
+      'True if a system administrator acted, themselves or by impersonation, or somebody ran a command of `identity-admin`. A tenant’s log does not show which administrator or from which address.',
+    ),
+    command: described(
+      nullable(text(200)),
+      'The command of `identity-admin` that did it, with the client or key that it names. Who ran it is not known',
+    ),
+    changes: described(
+      LoggedChanges,
+      'What changed, by field: the values before and after. A field of an object has a path such as `scaling.api.max_replicas`. Null if the action has no changes, and in a tenant’s log if they concern a person',
     ),
   }),
 );

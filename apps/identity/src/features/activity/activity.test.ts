@@ -66,6 +66,8 @@ describe('the activity of all users', () => {
           ip_address: '10.0.0.1',
           user_agent: 'Tests',
           by_operator: true,
+          command: null,
+          changes: null,
         },
       ],
       meta: { current_page: 1, last_page: 2, per_page: 1, total: 2 },
@@ -284,11 +286,11 @@ describe('an export', () => {
     expect(answer.headers['content-disposition']).toBe('attachment; filename="activity.csv"');
     const [names, first, second, rest] = answer.text.split('\r\n');
     expect(names).toBe(
-      'id,created_at,action,user_id,user_email,tenant_id,impersonator_id,subject_id,reason,ip_address,user_agent,by_operator',
+      'id,created_at,action,user_id,user_email,tenant_id,impersonator_id,subject_id,reason,ip_address,user_agent,by_operator,command,changes',
     );
     expect(first).toContain(`login,${ann.id},${ann.email},${tenant.id},,,,10.0.0.1`);
     expect(first).toContain(`"'=HYPERLINK(""http://evil.test"")"`);
-    expect(second).toContain(`,${chief.id},,"'-1, ""quoted""",10.0.0.1,Tests,true`);
+    expect(second).toContain(`,${chief.id},,"'-1, ""quoted""",10.0.0.1,Tests,true,,`);
     expect(rest).toBe('');
   });
 

@@ -1,5 +1,6 @@
 import { HttpError, invalidField, notFound } from '@tessera/http-kit';
 import { noteOf } from '../../activity/activity.ts';
+import { changesBetween } from '../../activity/changes.ts';
 import type { Transaction } from '../../database.ts';
 import type { Origin } from '../../origin/origin.ts';
 import { enqueue } from '../../outbox/outbox.ts';
@@ -18,6 +19,15 @@ interface UserChange {
   readonly user: AdminUser;
   readonly tx: Transaction;
 }
+
+/** What the activity log records of a user. */
+const recorded = (user: AdminUser) => ({
+  first_name: user.firstName,
+  last_name: user.lastName,
+  is_active: user.isActive,
+  force_password_change: user.forcePasswordChange,
+  is_system_admin: user.isSystemAdmin,
+});
 
 const noUser = (): HttpError => notFound('The user');
 
@@ -61,6 +71,7 @@ export class AdminUsersService {
       const changed = await users.change(id, change);
       await noteOf(tx, caller, origin, isDeactivation ? 'user_deactivated' : 'user_updated', {
         subjectId: id,
+        changes: changesBetween(recorded(user), recorded(changed)),
       });
       const data = { user_id: id };
       if (isDeactivation) {
@@ -91,7 +102,8 @@ export class AdminUsersService {
       }
       const changed = await users.setSystemAdmin(id, isSystemAdmin);
       const action = isSystemAdmin ? 'administrator_made' : 'administrator_unmade';
-      await noteOf(tx, caller, origin, action, { subjectId: id });
+      const changes = changesBetween(recorded(user), recorded(changed));
+      await noteOf(tx, caller, origin, action, { subjectId: id, changes });
       const revocation = await revokeUserTokens(tx, { userId: id }, 'administrator_changed');
       await enqueue(tx, { type: 'identity.user.updated', data: { user_id: id } }, revocation);
       return changed;

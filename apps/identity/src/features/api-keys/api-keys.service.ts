@@ -4,6 +4,7 @@ import { coversPattern } from '@tessera/scope-matcher';
 import { tenantForbidden } from '../../access/access.ts';
 import { requireScopesOfTenant } from '../../access/known-policy.ts';
 import { noteOf } from '../../activity/activity.ts';
+import { created } from '../../activity/changes.ts';
 import type { Transaction } from '../../database.ts';
 import type { Origin } from '../../origin/origin.ts';
 import { enqueue } from '../../outbox/outbox.ts';
@@ -125,7 +126,9 @@ export class ApiKeysService {
       requireScopesOfTenant(holder.slug, scopes);
       requireCallerHolds(holder, rightsLimitedTo(owner, scopes));
       const issued = await this.#use.repository.add(tx, account, terms);
-      await noteOf(tx, caller, origin, 'api_key_created', activityOf(account, issued));
+      const changes = created({ name, scopes, expires_at: issued.expiresAt });
+      const details = { ...activityOf(account, issued), changes };
+      await noteOf(tx, caller, origin, 'api_key_created', details);
       return issued;
     });
   }

@@ -1,4 +1,5 @@
 import { type Actor, note } from '../../activity/activity.ts';
+import { changesBetween } from '../../activity/changes.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { Device } from '../../generated/prisma/client.ts';
 import type { Origin } from '../../origin/origin.ts';
@@ -144,7 +145,8 @@ export class DevicesRepository {
       await lockUser(tx, userId);
       const device = await tx.device.findFirst({ where: { id, userId } });
       if (!device || device.customName === customName) return device;
-      await note(tx, actor, 'device_renamed');
+      const changes = changesBetween({ name: device.customName }, { name: customName });
+      await note(tx, actor, 'device_renamed', { changes });
       return tx.device.update({ where: { id }, data: { customName } });
     });
   }

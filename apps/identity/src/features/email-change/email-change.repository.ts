@@ -1,5 +1,6 @@
 import { HttpError } from '@tessera/http-kit';
 import { actorOf, note } from '../../activity/activity.ts';
+import { changesBetween } from '../../activity/changes.ts';
 import type { Database, Transaction } from '../../database.ts';
 import type { OneTimeToken, User } from '../../generated/prisma/client.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
@@ -162,7 +163,8 @@ export class EmailChangeRepository {
         // Undoing removes what was set up since the request: who requested it may have prepared for that.
         createdAt: token.createdAt,
       });
-      await note(tx, { userId, tenantId, ...origin }, 'email_changed');
+      const changes = changesBetween({ email: from }, { email });
+      await note(tx, { userId, tenantId, ...origin }, 'email_changed', { changes });
       await securityMails.notifyAddressReplaced(
         tx,
         user,
@@ -200,7 +202,8 @@ export class EmailChangeRepository {
       const events = await setAddress(tx, user, email);
       const { resetToken, revocation } = await recover(tx, user);
       const { tenantId } = user;
-      await note(tx, { userId, tenantId, ...origin }, 'email_restored');
+      const changes = changesBetween({ email: user.email }, { email });
+      await note(tx, { userId, tenantId, ...origin }, 'email_restored', { changes });
       await securityMails.notifyAddressRestored(tx, user, { from: user.email, to: email });
       await enqueue(tx, revocation, ...events);
       return resetToken;

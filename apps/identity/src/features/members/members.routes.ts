@@ -3,6 +3,7 @@ import type { RouteTable } from '@tessera/http-kit';
 import { KnownPolicies, Policies } from '../../access/known-policy.ts';
 import { done, pageMeta, page as pageOf, route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
+import { withdrawnInvitations } from '../../tokens/one-time.ts';
 import type { Member as MemberRecord } from './member.ts';
 import { MembersInQuery, memberQueryOf } from './members.query.ts';
 import { lastOwner, type MembersService } from './members.service.ts';
@@ -84,6 +85,7 @@ export const memberRoutes = (members: MembersService): RouteTable => ({
     permission: 'identity.members.delete',
     resource: 'member',
     summary: 'Remove a member and revoke their tokens in the tenant',
+    description: 'Withdraws the pending invitations that the member sent; `message` says how many.',
     params: MemberParams,
     responses: { 200: done },
     problems: {
@@ -93,8 +95,9 @@ export const memberRoutes = (members: MembersService): RouteTable => ({
       },
     },
     async handler({ caller, params, req, reply }) {
-      await members.remove(caller, params, originOf(req));
-      return reply(200, { success: true, message: 'The member has been removed.' });
+      const withdrawn = await members.remove(caller, params, originOf(req));
+      const message = `The member has been removed.${withdrawnInvitations(withdrawn)}`;
+      return reply(200, { success: true, message });
     },
   }),
 });

@@ -2,6 +2,7 @@ import { HttpError, invalidField, notFound } from '@tessera/http-kit';
 import { decide, type Policy } from '@tessera/scope-matcher';
 import { requireEffectivePolicies } from '../../access/known-policy.ts';
 import { noteOf } from '../../activity/activity.ts';
+import { changesBetween, created, deleted } from '../../activity/changes.ts';
 import type { Transaction } from '../../database.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { NewEvent } from '../../outbox/outbox.ts';
@@ -17,6 +18,7 @@ import {
   type Holder,
   memberRights,
   missingRight,
+  recorded,
   requireChangeable,
 } from './rights.ts';
 
@@ -48,6 +50,12 @@ const noMember = (): HttpError => notFound('The member');
 /** 422: the tenant has no role of this name. */
 export const noRole = (name: string): HttpError =>
   invalidField('role', `there is no role "${name}"`);
+
+/** What the activity log records of a member. */
+const grantsOf = ({ role, policies }: Pick<Member, 'role' | 'policies'>) => ({
+  role: role.name,
+  policies: recorded(policies),
+});
 
 /**
  * Whether this member alone can administer the tenant: an active person who is owner and has no deny policy.
@@ -129,7 +137,8 @@ export class MembersService {
       }
       const isLoss = isFullOwner(member) && !isFullOwner({ ...member, role, policies });
       if (isLoss && !(await members.hasOtherOwner(userId))) throw invalidField(field, LAST_OWNER);
-      await noteOf(tx, caller, origin, 'member_updated', { tenantId, subjectId: userId });
+      const changes = changesBetween(grantsOf(member), grantsOf({ role, policies }));
+      await noteOf(tx, caller, origin, 'member_updated', { tenantId, subjectId: userId, changes });
       await members.change(userId, role.id, policies);
       return { ...member, role, policies };
     });
@@ -149,7 +158,8 @@ export class MembersService {
     return this.changing(caller, tenantId, async ({ members, holder, tx }) => {
       const role = await this.#grantableRole(holder, members, roleName);
       const userId = await person(tx);
-      await noteOf(tx, caller, origin, 'member_added', { tenantId, subjectId: userId });
+      const changes = created({ role: role.name });
+      await noteOf(tx, caller, origin, 'member_added', { tenantId, subjectId: userId, changes });
       await members.add(userId, role.id);
       return userId;
     });
@@ -203,10 +213,10 @@ export class MembersService {
   }
 
   /**
-   * Removes a member and revokes their tokens in the tenant. 409 for the last owner and for a service account,
-   * which belongs to one tenant only.
+   * Removes a member, revokes their tokens in the tenant, and withdraws the pending invitations that they sent, of which
+   * it returns the number. 409 for the last owner and for a service account, which belongs to one tenant only.
    */
-  remove(caller: Caller, { tenantId, userId }: OfMember, origin: Origin): Promise<void> {
+  remove(caller: Caller, { tenantId, userId }: OfMember, origin: Origin): Promise<number> {
     return this.changing(caller, tenantId, async ({ members, holder, tx }) => {
       const member = await this.#changeable(holder, members, userId);
       if (member.isServiceAccount) {
@@ -214,8 +224,9 @@ export class MembersService {
         throw new HttpError(409, 'conflict', message);
       }
       if (await isLastOwner(members, member)) throw lastOwner();
-      await noteOf(tx, caller, origin, 'member_removed', { tenantId, subjectId: userId });
-      await members.remove(userId);
+      const changes = deleted(grantsOf(member));
+      await noteOf(tx, caller, origin, 'member_removed', { tenantId, subjectId: userId, changes });
+      return members.remove(userId);
     });
   }
 

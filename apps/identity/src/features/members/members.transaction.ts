@@ -2,6 +2,7 @@ import { MAX_NAMED_USERS } from '@tessera/contracts';
 import type { Policy } from '@tessera/scope-matcher';
 import type { Transaction } from '../../database.ts';
 import { bumpPolicyVersion, enqueue, type NewEvent } from '../../outbox/outbox.ts';
+import { pendingInvitation } from '../../tokens/one-time.ts';
 import { type RevocationReason, revokeUserTokens } from '../../tokens/revoke.ts';
 import { type Member, memberOf, type Role, roleOf, whole } from './member.ts';
 
@@ -116,19 +117,28 @@ export class MembersWriter extends MembersReader {
     await this.#publishMember(userId, ...events);
   }
 
-  /** Removes a member and revokes their tokens in the tenant. */
+  /**
+   * Removes a member, revokes their tokens in the tenant, and withdraws the invitations that they sent, which nobody could
+   * accept and which would work again if they came back. Returns the number of these.
+   */
   async remove(
     userId: string,
     reason: RevocationReason = 'membership_removed',
     ...events: NewEvent[]
-  ): Promise<void> {
+  ): Promise<number> {
     const where = { tenantId: this.#tenantId, userId };
     await this.#tx.membership.delete({ where: { tenantId_userId: where } });
     await this.#tx.user.updateMany({
       where: { id: userId, tenantId: this.#tenantId },
       data: { tenantId: null },
     });
-    await this.#publishMember(userId, ...events, await revokeUserTokens(this.#tx, where, reason));
+    const revocation = await revokeUserTokens(this.#tx, where, reason);
+    // Last: others lock users before invitations.
+    const { count } = await this.#tx.oneTimeToken.deleteMany({
+      where: { ...pendingInvitation(), tenantId: this.#tenantId, inviterId: userId },
+    });
+    await this.#publishMember(userId, ...events, revocation);
+    return count;
   }
 
   /**

@@ -26,6 +26,14 @@ const canonicalText = (policies: readonly Policy[]): string =>
 export const areSamePolicies = (some: readonly Policy[], others: readonly Policy[]): boolean =>
   canonicalText(some) === canonicalText(others);
 
+/** The distinct policies in a fixed order, as entries of the activity log record them. */
+export const recorded = (policies: readonly Policy[]): Policy[] => {
+  const distinct = new Map(policies.map((one) => [`${one.action} ${one.effect}`, one]));
+  return [...distinct]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { action, effect }]) => ({ action, effect }));
+};
+
 /** The combined permissions of a role and a member's own policies. */
 export const combinedRights = (
   role: { readonly policies: readonly Policy[] },

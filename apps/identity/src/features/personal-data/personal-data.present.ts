@@ -1,3 +1,4 @@
+import { ownChanges, presentChanges } from '../../activity/changes.ts';
 import type {
   ActivityEntry,
   Device,
@@ -203,12 +204,20 @@ export const activity = (row: ActivityEntry): Entry<'activity'> => {
     by_administrator: !isOwn,
     ip_address: isOwn ? row.ipAddress : null,
     user_agent: isOwn ? row.userAgent : null,
+    changes: ownChanges(row),
   };
 };
 
-export const activityOfOthers = (row: ActivityEntry): Entry<'activity_of_others'> => ({
+export const activityAsAdministrator = (
+  row: ActivityEntry,
+): Entry<'activity_as_administrator'> => ({
   id: row.id,
   created_at: row.createdAt,
   action: row.action,
   tenant_id: row.tenantId,
+});
+
+export const activityOfOthers = (row: ActivityEntry): Entry<'activity_of_others'> => ({
+  ...activityAsAdministrator(row),
+  changes: presentChanges(row.changes),
 });

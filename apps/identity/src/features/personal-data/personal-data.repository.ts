@@ -147,9 +147,12 @@ export class PersonalDataRepository {
       invitations_made: () => whole(() => this.#links({ inviterId: userId }), present.invitation),
       activity: () => batches(activity({ userId }), present.activity),
       activity_as_administrator: () =>
-        batches(activity({ impersonatorId: userId }), present.activityOfOthers),
+        batches(activity({ impersonatorId: userId }), present.activityAsAdministrator),
       activity_of_others: () =>
-        batches(activity({ subjectId: userId, userId: { not: userId } }), present.activityOfOthers),
+        batches(
+          activity({ subjectId: userId, OR: [{ userId: null }, { userId: { not: userId } }] }),
+          present.activityOfOthers,
+        ),
     };
   }
 

@@ -14,6 +14,7 @@ import {
   time,
   uuid,
 } from '@tessera/fields';
+import { LoggedChanges } from '../../activity/changes.ts';
 
 /**
  * Incremented when a field is renamed, moved or changes its meaning; new fields do not change it.
@@ -34,6 +35,7 @@ const Activity = shape({
   reason: nullable(rawText(500, 0)),
   ...agent,
   by_administrator: described(bool(), 'True if an administrator acted as the user'),
+  changes: LoggedChanges,
 });
 
 const ActivityByOthers = shape({
@@ -187,7 +189,7 @@ const many = {
     'Actions by impersonation, without the impersonated user',
   ),
   activity_of_others: described(
-    ActivityByOthers,
+    shape({ ...ActivityByOthers.fields, changes: LoggedChanges }),
     'Actions of others on the account, without the actor',
   ),
 };

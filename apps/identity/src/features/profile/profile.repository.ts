@@ -1,15 +1,26 @@
 import { actionsOfKind } from '../../activity/actions.ts';
 import { type Actor, note } from '../../activity/activity.ts';
+import { changesBetween } from '../../activity/changes.ts';
 import type { Database } from '../../database.ts';
 import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
 import { type Paged, readPage } from '../../lists/paging.ts';
 import { enqueue } from '../../outbox/outbox.ts';
+import { lockUser } from '../../users/users.ts';
 import { newestOfKind, type OwnActivityQuery } from './own-activity.ts';
 
 type Changeable = Pick<User, 'firstName' | 'lastName' | 'phone' | 'timezone' | 'locale'>;
 
 /** The fields of their own that users can change; absent fields are left unchanged. */
 export type ProfileChange = { readonly [K in keyof Changeable]?: Changeable[K] | undefined };
+
+/** What the activity log records of a profile. */
+const recorded = (user: Changeable) => ({
+  first_name: user.firstName,
+  last_name: user.lastName,
+  phone: user.phone,
+  timezone: user.timezone,
+  locale: user.locale,
+});
 
 /** How an account is secured. */
 export interface Security {
@@ -32,14 +43,20 @@ export class ProfileRepository {
     return this.#database.user.findUnique({ where: { id: userId } });
   }
 
-  /** Commits with its activity entry and `identity.user.updated`. */
-  change(actor: Actor, change: ProfileChange): Promise<User> {
+  /** Commits with its activity entry and `identity.user.updated`, if something changes; null if the user is gone. */
+  change(actor: Actor, change: ProfileChange): Promise<User | null> {
     // Prisma ignores undefined fields, although its types do not say so.
     const data = change as Partial<Changeable>;
+    const { userId: id } = actor;
     return this.#database.$transaction(async (tx) => {
-      const user = await tx.user.update({ where: { id: actor.userId }, data });
-      await note(tx, actor, 'profile_updated');
-      await enqueue(tx, { type: 'identity.user.updated', data: { user_id: actor.userId } });
+      await lockUser(tx, id);
+      const before = await tx.user.findUnique({ where: { id } });
+      if (!before) return null;
+      const user = await tx.user.update({ where: { id }, data });
+      const changes = changesBetween(recorded(before), recorded(user));
+      if (!changes) return user;
+      await note(tx, actor, 'profile_updated', { changes });
+      await enqueue(tx, { type: 'identity.user.updated', data: { user_id: id } });
       return user;
     });
   }

@@ -16,6 +16,7 @@ import {
   uuid,
 } from '@tessera/fields';
 import { ACTIVITY_KINDS, actionOf } from '../../activity/actions.ts';
+import { LoggedChanges, ownChanges } from '../../activity/changes.ts';
 import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
 import { pageFields } from '../../http/route.ts';
 import type { ProfileChange, Security } from './profile.repository.ts';
@@ -84,7 +85,11 @@ export const Activity = named(
       nullable(oneOf(...ACTIVITY_KINDS)),
       'Category of the action; null for actions of earlier versions',
     ),
-    by_operator: described(bool(), 'True if an administrator of the platform acted as the user'),
+    by_operator: described(
+      bool(),
+      'True if an administrator of the platform acted as the user or ran a command on the account',
+    ),
+    changes: described(LoggedChanges, 'What changed, by field; null if the action has no changes'),
     created_at: time(),
   }),
 );
@@ -137,6 +142,7 @@ export const presentActivity = (entry: ActivityEntry) => ({
   // Earlier releases stored an empty header as it was.
   user_agent: entry.impersonatorId === null ? entry.userAgent || null : null,
   kind: actionOf(entry.action)?.kind ?? null,
-  by_operator: entry.impersonatorId !== null,
+  by_operator: entry.impersonatorId !== null || entry.command !== null,
+  changes: ownChanges(entry),
   created_at: entry.createdAt,
 });

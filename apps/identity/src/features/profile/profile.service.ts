@@ -25,7 +25,7 @@ export class ProfileService {
   async change(caller: UserCaller, change: ProfileChange, origin: Origin): Promise<User> {
     const isEmpty = Object.values(change).every((value) => value === undefined);
     if (isEmpty) return this.show(caller);
-    return this.#repository.change(actorOf(caller, origin), change);
+    return present(await this.#repository.change(actorOf(caller, origin), change));
   }
 
   async security({ id }: UserCaller): Promise<Security> {

@@ -174,6 +174,7 @@ describe('GET /api/profile/activity', () => {
       user_agent: null,
       kind: 'sign_in',
       by_operator: false,
+      changes: null,
       created_at: expect.stringMatching(/Z$/),
     });
   });

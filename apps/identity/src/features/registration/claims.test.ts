@@ -65,7 +65,7 @@ describe('thousands of claims to an address', () => {
     await verify(token, cookie).expect(200);
     expect(await claimsTo(email)).toBe(1);
     const { pool, logger } = identity.context;
-    const housekeeping = startHousekeeping({ pool, logger });
+    const housekeeping = startHousekeeping({ pool, logger, retention: identity.context.config });
     // The service's own housekeeping may be running.
     await until(async () => {
       await housekeeping.sweep();

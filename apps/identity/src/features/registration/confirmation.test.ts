@@ -451,7 +451,7 @@ test('unconfirmed accounts are deleted, except members of a tenant', async () =>
     data: { expiresAt },
   });
   const { pool, logger } = identity.context;
-  const housekeeping = startHousekeeping({ pool, logger });
+  const housekeeping = startHousekeeping({ pool, logger, retention: identity.context.config });
   await housekeeping.sweep();
   await housekeeping.stop();
   expect(await database().user.count({ where: { email: gone } })).toBe(0);

@@ -3,6 +3,7 @@ import type { Database, Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { readPage } from '../../lists/paging.ts';
 import { containsWords } from '../../lists/search.ts';
+import { pendingInvitation } from '../../tokens/one-time.ts';
 import { type Role, roleOf } from '../members/member.ts';
 
 /** An invitation that has neither been accepted nor expired. */
@@ -27,8 +28,7 @@ export interface InvitationQuery {
 }
 
 /** The invitations of a tenant whose links have not been used and have not expired. */
-const pending = (tenantId: string) =>
-  ({ tenantId, purpose: 'invitation', usedAt: null, expiresAt: { gt: new Date() } }) as const;
+const pending = (tenantId: string) => ({ tenantId, ...pendingInvitation() });
 
 /** What is read with an invitation; of the inviter, whether they are a member of its tenant. */
 const whole = (tenantId: string) =>

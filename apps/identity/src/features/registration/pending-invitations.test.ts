@@ -69,6 +69,8 @@ const invited = async (
   const { id } = await database().oneTimeToken.findFirstOrThrow({ where: { email } });
   return { id, email, token: link.searchParams.get('token') ?? '' };
 };
+const idOf = async (email: string): Promise<string> =>
+  (await database().user.findFirstOrThrow({ where: { email } })).id;
 const administrator = async (): Promise<Bearer> =>
   identity.people.signIn(await identity.people.user({ tenant, role: 'admin' }));
 
@@ -320,4 +322,88 @@ describe('withdrawing an invitation', () => {
     const where = { tenantId: tenant.id, action: 'invitation_withdrawn' };
     expect(await database().activityEntry.count({ where })).toBe(1);
   });
+});
+
+describe('invitations to a role', () => {
+  const roles = () => `/api/tenants/${tenant.id}/roles`;
+  const role = async (name: string): Promise<string> => {
+    const { body } = await identity.http.post(roles()).set(bearer).send({ name }).expect(201);
+    return body.data.id;
+  };
+  const removeRole = (id: string) => identity.http.delete(`${roles()}/${id}`).set(bearer);
+
+  test('are withdrawn when it is deleted, and the answer and the log say how many', async () => {
+    const guest = await role('guest');
+    const [first, second] = [await invited('guest'), await invited('guest')];
+    const kept = await invited('member');
+    // Neither of these is pending any more.
+    const accepted = await invited('guest');
+    await accept(accepted.token).expect(200);
+    await identity.http
+      .put(`/api/tenants/${tenant.id}/members/${await idOf(accepted.email)}`)
+      .set(bearer)
+      .send({ role: 'viewer' })
+      .expect(200);
+    const expired = await invited('guest');
+    const where = { id: expired.id };
+    await database().oneTimeToken.updateMany({ where, data: { expiresAt: new Date(0) } });
+
+    const { body } = await removeRole(guest).expect(200);
+    expect(body.message).toBe(
+      'The role has been deleted. 2 pending invitations have been withdrawn.',
+    );
+    expect((await list()).map(({ id }) => id)).toEqual([kept.id]);
+    for (const { token } of [first, second, expired]) await accept(token).expect(422);
+    await accept(kept.token).expect(200);
+    const entry = await database().activityEntry.findFirstOrThrow({
+      where: { action: 'role_deleted', subjectId: guest },
+    });
+    expect(entry.changes).toMatchObject({ pending_invitations: { from: 2, to: 0 } });
+  });
+
+  test('are not mentioned if there are none, and one is counted as one', async () => {
+    const [unused, used] = [await role('unused'), await role('used')];
+    const { body } = await removeRole(unused).expect(200);
+    expect(body.message).toBe('The role has been deleted.');
+    await invited('used');
+    const { message } = (await removeRole(used).expect(200)).body;
+    expect(message).toBe('The role has been deleted. 1 pending invitation has been withdrawn.');
+  });
+
+  test('stay if members have the role, or if it is renamed', async () => {
+    const guest = await role('guest');
+    await identity.people.user({ tenant, roleId: guest });
+    const { id, token } = await invited('guest');
+    expect((await removeRole(guest).expect(409)).body.error).toBe('role_in_use');
+    await identity.http
+      .put(`${roles()}/${guest}`)
+      .set(bearer)
+      .send({ name: 'Visitor' })
+      .expect(200);
+    expect(await list()).toMatchObject([{ id, role: 'Visitor' }]);
+    await accept(token).expect(200);
+  });
+});
+
+test('the invitations that a member sent are withdrawn when the member is removed or leaves', async () => {
+  const colleague = await identity.people.user({ tenant, role: 'admin' });
+  const by = await identity.people.signIn(colleague);
+  const { token } = await invited('member', by);
+  const kept = await invited('member');
+  const { body } = await identity.http
+    .delete(`/api/tenants/${tenant.id}/members/${colleague.id}`)
+    .set(bearer)
+    .expect(200);
+  expect(body.message).toBe(
+    'The member has been removed. 1 pending invitation has been withdrawn.',
+  );
+  expect((await list()).map(({ id }) => id)).toEqual([kept.id]);
+  // Also if the member comes back.
+  await identity.people.join(colleague, tenant, await identity.people.builtInRole('admin'));
+  await accept(token).expect(422);
+
+  const again = await identity.people.signIn(colleague);
+  const { token: second } = await invited('member', again);
+  await identity.http.delete(`/api/me/tenants/${tenant.id}`).set(again).expect(200);
+  await accept(second).expect(422);
 });

@@ -4,6 +4,7 @@ import type { Database, Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { readPage } from '../../lists/paging.ts';
 import { containsText, equalsText } from '../../lists/search.ts';
+import { pendingInvitation } from '../../tokens/one-time.ts';
 import { policiesOf } from '../members/member.ts';
 import { roleRelations, type TenantRole, tenantRoleOf } from './role.ts';
 
@@ -143,6 +144,15 @@ export class RolesInTransaction {
     return tenantRoleOf(row);
   }
 
+  /** Locks a role, so that nobody else is invited to it, and returns the number of its pending invitations. */
+  async lockInvitations(roleId: string): Promise<number> {
+    await this.#tx.$queryRaw`SELECT 1 FROM identity.roles WHERE id = ${roleId}::uuid FOR UPDATE`;
+    return this.#tx.oneTimeToken.count({
+      where: { ...pendingInvitation(), tenantId: this.#tenantId, roleId },
+    });
+  }
+
+  /** Deletes a role with all invitations to it. */
   async remove(id: string): Promise<void> {
     await this.#tx.role.delete({ where: { id } });
   }

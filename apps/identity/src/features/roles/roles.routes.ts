@@ -17,6 +17,7 @@ import type { RouteTable } from '@tessera/http-kit';
 import { KnownPolicies, Policies } from '../../access/known-policy.ts';
 import { done, pageFields, pageMeta, page as pageOf, route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
+import { withdrawnInvitations } from '../../tokens/one-time.ts';
 import type { TenantRole } from './role.ts';
 import type { RoleQuery } from './roles.repository.ts';
 import { type RolesService, roleBuiltIn, roleInUse } from './roles.service.ts';
@@ -141,7 +142,7 @@ export const roleRoutes = (roles: RolesService): RouteTable => ({
     permission: 'identity.roles.delete',
     resource: 'role',
     summary: 'Delete an unused role',
-    description: 'Pending invitations with this role stop working.',
+    description: 'Withdraws the pending invitations to this role; `message` says how many.',
     params: RoleParams,
     responses: { 200: done },
     problems: {
@@ -149,8 +150,10 @@ export const roleRoutes = (roles: RolesService): RouteTable => ({
       409: { description: 'The role is built in, or members have it', error: roleInUse },
     },
     async handler({ caller, params, req, reply }) {
-      await roles.remove(caller, params.tenantId, params.roleId, originOf(req));
-      return reply(200, { success: true, message: 'The role has been deleted.' });
+      const { tenantId, roleId } = params;
+      const withdrawn = await roles.remove(caller, tenantId, roleId, originOf(req));
+      const message = `The role has been deleted.${withdrawnInvitations(withdrawn)}`;
+      return reply(200, { success: true, message });
     },
   }),
 });

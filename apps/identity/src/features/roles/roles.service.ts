@@ -2,6 +2,7 @@ import { builtInRoles } from '@tessera/contracts';
 import { HttpError, invalidField, notFound } from '@tessera/http-kit';
 import { requireEffectivePolicies } from '../../access/known-policy.ts';
 import { noteOf } from '../../activity/activity.ts';
+import { changesBetween, created, deleted } from '../../activity/changes.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { Caller } from '../../tokens/caller.ts';
 import type { MemberContext, MembersService } from '../members/members.service.ts';
@@ -12,6 +13,7 @@ import {
   type Holder,
   missingRight,
   newEffort,
+  recorded,
 } from '../members/rights.ts';
 import type { TenantRole } from './role.ts';
 import {
@@ -79,7 +81,8 @@ export class RolesService {
       await this.#requireFreeName(roles, content.name);
       requireNoGrant(missingRight(holder, combinedRights(content)));
       const role = await roles.create(content);
-      await noteOf(tx, caller, origin, 'role_created', { tenantId, subjectId: role.id });
+      const changes = created(contentOf(role));
+      await noteOf(tx, caller, origin, 'role_created', { tenantId, subjectId: role.id, changes });
       await members.publishPolicyUpdate([]);
       return role;
     });
@@ -108,23 +111,34 @@ export class RolesService {
       // The caller holds all that the members have had, so that a removed deny counts as a grant here.
       requireNoGrant(missingRightOfMembers(holder, { policies }, holders));
       const changed = await roles.change(id, { name, description, policies });
-      await noteOf(tx, caller, origin, 'role_updated', { tenantId, subjectId: id });
+      const changes = changesBetween(contentOf(role), contentOf(changed));
+      await noteOf(tx, caller, origin, 'role_updated', { tenantId, subjectId: id, changes });
       await members.publishPolicyUpdate(holders.userIds);
       return changed;
     });
   }
 
-  /** 409 for a built-in role or a role with members. */
-  remove(caller: Caller, tenantId: string, id: string, origin: Origin): Promise<void> {
+  /**
+   * Deletes a role and the pending invitations to it, of which it returns the number. 409 for a built-in role or a role
+   * with members.
+   */
+  remove(caller: Caller, tenantId: string, id: string, origin: Origin): Promise<number> {
     return this.#changing(caller, tenantId, async ({ roles, members, holder, tx }) => {
       const role = await this.#own(roles, id);
       if (role.memberCount > 0) {
         throw roleInUse();
       }
       requireWithinCallerRights(holder, role, { userIds: [], ownPolicies: [[]] });
+      const invitations = await roles.lockInvitations(id);
+      const changes = {
+        ...deleted(contentOf(role)),
+        ...changesBetween({ pending_invitations: invitations }, { pending_invitations: 0 }),
+      };
+      // First, because it locks the caller: the deletion of an account also locks it before its invitations.
+      await noteOf(tx, caller, origin, 'role_deleted', { tenantId, subjectId: id, changes });
       await roles.remove(id);
-      await noteOf(tx, caller, origin, 'role_deleted', { tenantId, subjectId: id });
       await members.publishPolicyUpdate([]);
+      return invitations;
     });
   }
 
@@ -155,6 +169,13 @@ export class RolesService {
     throw invalidField('name', `a role named "${name}" already exists`);
   }
 }
+
+/** What the activity log records of a role. */
+const contentOf = ({ name, description, policies }: RoleContent) => ({
+  name,
+  description,
+  policies: recorded(policies),
+});
 
 const isSame = (role: TenantRole, { name, description, policies }: RoleContent): boolean =>
   role.name === name &&

@@ -1,6 +1,7 @@
 import { notFound } from '@tessera/http-kit';
 import type { Policy } from '@tessera/scope-matcher';
 import { noteOf } from '../../activity/activity.ts';
+import { changesBetween, created } from '../../activity/changes.ts';
 import type { Transaction } from '../../database.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { NewEvent } from '../../outbox/outbox.ts';
@@ -32,6 +33,9 @@ export interface ServiceAccountRef {
 
 const isSame = (account: Member, { name = account.name, email = account.email }: AccountChange) =>
   account.name === name && account.email === email;
+
+/** What the activity log records of an account. */
+const contentOf = ({ name, email, role }: Member) => ({ name, email, role: role.name });
 
 /** 404 unless the member is a service account. */
 const requireServiceAccount = (member: Member | null): Member => {
@@ -76,9 +80,12 @@ export class ServiceAccountsService {
       const { members, tx } = context;
       const role = await this.#grantableRole(context, given.role);
       const userId = await addAccount(tx, tenantId, given);
-      await noteOf(tx, caller, origin, 'service_account_created', { tenantId, subjectId: userId });
       await members.add(userId, role.id);
-      return requireServiceAccount(await members.member(userId));
+      const account = requireServiceAccount(await members.member(userId));
+      const changes = created(contentOf(account));
+      const details = { tenantId, subjectId: userId, changes };
+      await noteOf(tx, caller, origin, 'service_account_created', details);
+      return account;
     });
   }
 
@@ -102,11 +109,14 @@ export class ServiceAccountsService {
       const isSameRole = role.id === account.role.id;
       if (isSameRole && isSame(account, change)) return account;
       await changeAccount(tx, userId, change);
-      await noteOf(tx, caller, origin, 'service_account_updated', { tenantId, subjectId: userId });
       const event: NewEvent = { type: 'identity.user.updated', data: { user_id: userId } };
       if (isSameRole) await members.publish([event]);
       else await members.change(userId, role.id, account.policies, event);
-      return requireServiceAccount(await members.member(userId));
+      const changed = requireServiceAccount(await members.member(userId));
+      const changes = changesBetween(contentOf(account), contentOf(changed));
+      const details = { tenantId, subjectId: userId, changes };
+      await noteOf(tx, caller, origin, 'service_account_updated', details);
+      return changed;
     });
   }
 

@@ -2,10 +2,12 @@ import { tenantClientId } from '@tessera/contracts';
 import { HttpError, invalidField } from '@tessera/http-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { registerTenantClient } from '../../clients/registration.ts';
+import type { Config } from '../../config.ts';
 import type { Transaction } from '../../database.ts';
 import type { Tenant as Row } from '../../generated/prisma/client.ts';
 import { numberedSlug, slugOf } from '../registration/slug.ts';
 import { queueSync } from './deployments.repository.ts';
+import { type Reservation, reservationsOf, whyReserved } from './slug-reservations.ts';
 import type { TenantStatus } from './state-machine.ts';
 
 /** Input of a new tenant. */
@@ -45,25 +47,34 @@ const overloaded = (): HttpError =>
  * activity entry and the event.
  */
 export class TenantCreation {
+  /** Redirect URIs of each tenant's client, which may contain `{slug}`. */
   readonly #redirectUris: readonly string[];
   readonly #reservedSlugs: ReadonlySet<string>;
+  /** Seconds for which the slug of a deleted tenant is reserved. */
+  readonly #slugReservation: number;
 
-  /** `redirectUris` of each tenant's client may contain `{slug}`. */
-  constructor(redirectUris: readonly string[], reservedSlugs: readonly string[]) {
-    this.#redirectUris = redirectUris;
-    this.#reservedSlugs = new Set(reservedSlugs);
+  constructor(config: Pick<Config, 'tenantRedirectUris' | 'reservedSlugs' | 'slugReservation'>) {
+    this.#redirectUris = config.tenantRedirectUris;
+    this.#reservedSlugs = new Set(config.reservedSlugs);
+    this.#slugReservation = config.slugReservation;
   }
 
   /**
-   * Creates a tenant and its confidential client. 422 on `slug` if a given slug is taken or reserved. A slug
-   * derived from the name gets a number if necessary, also under concurrency.
+   * Creates a tenant and its confidential client. 422 on `slug` if a given slug is taken or reserved; only a system
+   * administrator is told that it was that of a deleted tenant. A slug derived from the name gets a number if necessary,
+   * also under concurrency.
    */
-  async create(tx: Transaction, { slug, ...given }: NewTenant): Promise<CreatedTenant> {
+  async create(
+    tx: Transaction,
+    { slug, ...given }: NewTenant,
+    { isForAdministrator = false } = {},
+  ): Promise<CreatedTenant> {
     if (slug !== undefined) {
       if (this.#reservedSlugs.has(slug)) throw invalidField('slug', 'slug is reserved');
       const created = await this.#insert(tx, { ...given, slug });
-      if (!created) throw invalidField('slug', 'slug is taken');
-      return created;
+      if (created) return created;
+      const [reservation] = isForAdministrator ? await this.#reservationsOf(tx, [slug]) : [];
+      throw invalidField('slug', reservation ? whyReserved(reservation) : 'slug is taken');
     }
     const base = slugOf(given.name);
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
@@ -83,7 +94,7 @@ export class TenantCreation {
     return created;
   }
 
-  /** Null if the slug is taken by a tenant or by the client id derived from it. */
+  /** Null if the slug is taken by a tenant, deleted or not, or by the client id derived from it. */
   async #insert(
     tx: Transaction,
     { id = uuidv7(), ...given }: NewTenant & { readonly slug: string },
@@ -94,10 +105,16 @@ export class TenantCreation {
       skipDuplicates: true,
     });
     if (!tenant) return null;
-    const client = await registerTenantClient(tx, tenant, this.#redirectUris);
+    // Only now: the deletion of a tenant with this slug may have committed just before.
+    const isReserved = (await this.#reservationsOf(tx, [given.slug])).length > 0;
+    const client = isReserved ? null : await registerTenantClient(tx, tenant, this.#redirectUris);
     if (client) return { tenant, client };
     await tx.tenant.delete({ where: { id } });
     return null;
+  }
+
+  #reservationsOf(tx: Transaction, slugs: readonly string[]): Promise<Reservation[]> {
+    return reservationsOf(tx, slugs, this.#slugReservation);
   }
 
   /**
@@ -121,7 +138,8 @@ export class TenantCreation {
       where: { clientId: { in: slugs.map(tenantClientId) } },
       select: { clientId: true },
     });
-    const taken = new Set(tenants.map(({ slug }) => slug));
+    const reserved = await this.#reservationsOf(tx, slugs);
+    const taken = new Set([...tenants, ...reserved].map(({ slug }) => slug));
     const clientIds = new Set(clients.map(({ clientId }) => clientId));
     for (const slug of slugs) if (clientIds.has(tenantClientId(slug))) taken.add(slug);
     return taken;

@@ -1,10 +1,12 @@
 import type { Action } from '../../activity/actions.ts';
 import { type Actor, note } from '../../activity/activity.ts';
+import { type Changes, changesBetween } from '../../activity/changes.ts';
 import type { Transaction } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { enqueue, lockPolicyVersion } from '../../outbox/outbox.ts';
 import { lockSessions } from '../../tokens/revoke.ts';
 import { queueSync, recordSettled, recordSynced } from './deployments.repository.ts';
+import { reserveSlug } from './slug-reservations.ts';
 import type { TenantStatus } from './state-machine.ts';
 import { type Tenant, tenantFromRow } from './tenant.ts';
 
@@ -13,6 +15,13 @@ export interface ActivityRecord {
   readonly actor: Actor | null;
   readonly action: Action;
 }
+
+/** What the activity log records of a tenant's configuration. */
+const recorded = ({ versions, pullRequestUrl, scaling }: Tenant) => ({
+  versions,
+  pr_url: pullRequestUrl,
+  scaling,
+});
 
 /** The event that publishes a tenant's status. */
 export const statusChanged = (id: string, status: TenantStatus | 'gone') =>
@@ -63,8 +72,9 @@ export class TenantInTransaction {
     activity: ActivityRecord,
   ): Promise<Tenant> {
     await this.#update({ updatedAt: new Date(), ...data });
-    await this.#note(activity);
-    return this.#reread();
+    const changed = await this.#reread();
+    await this.#note(activity, changesBetween(recorded(this.tenant), recorded(changed)));
+    return changed;
   }
 
   /** Deletes the tenant with its service accounts, memberships, roles, tokens and clients. */
@@ -87,7 +97,7 @@ export class TenantInTransaction {
     await this.#lockContents();
     await this.#update({ status });
     await recordSynced(this.#tx, id, revision);
-    await this.#note(activity);
+    await this.#note(activity, this.#changeTo(status));
     const removed = await this.#reread();
     await this.#delete();
     await enqueue(this.#tx, statusChanged(id, status), statusChanged(id, 'gone'));
@@ -121,13 +131,18 @@ export class TenantInTransaction {
       where: { isServiceAccount: true, memberships: { some: { tenantId: id } } },
     });
     await this.#tx.tenant.delete({ where: { id } });
+    await reserveSlug(this.#tx, this.tenant);
     await this.#tx.tenantDeployment.deleteMany({ where: { tenantId: id } });
   }
 
   async #recordStatusChange(status: TenantStatus, activity?: ActivityRecord): Promise<Tenant> {
-    await this.#note(activity);
+    await this.#note(activity, this.#changeTo(status));
     await enqueue(this.#tx, statusChanged(this.tenant.id, status));
     return this.#reread();
+  }
+
+  #changeTo(status: TenantStatus): Changes | undefined {
+    return changesBetween({ status: this.tenant.status }, { status });
   }
 
   async #update(data: Prisma.TenantUpdateInput): Promise<void> {
@@ -140,9 +155,10 @@ export class TenantInTransaction {
     return tenant;
   }
 
-  async #note(activity: ActivityRecord | undefined): Promise<void> {
-    if (activity?.actor)
-      await note(this.#tx, { ...activity.actor, tenantId: this.tenant.id }, activity.action);
+  async #note(activity: ActivityRecord | undefined, changes: Changes | undefined): Promise<void> {
+    if (!activity?.actor) return;
+    const actor = { ...activity.actor, tenantId: this.tenant.id };
+    await note(this.#tx, actor, activity.action, { changes });
   }
 }
 

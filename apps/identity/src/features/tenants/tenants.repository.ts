@@ -1,5 +1,6 @@
 import { HttpError, notFound } from '@tessera/http-kit';
 import { type Actor, note } from '../../activity/activity.ts';
+import { created } from '../../activity/changes.ts';
 import { advisoryLocks, type Database, type Transaction } from '../../database.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { readPage } from '../../lists/paging.ts';
@@ -143,13 +144,20 @@ export class TenantsRepository {
   ): Promise<{ tenant: Tenant; client: CreatedTenant['client'] }> {
     return this.#transaction(async (tx) => {
       if (!(await lockIntent(tx, given.id))) throw creationTimedOut();
-      const created = await this.#use.creation.create(tx, { ...given, status: 'provisioning' });
-      await deploy(tenantFromRow(created.tenant));
+      const made = await this.#use.creation.create(
+        tx,
+        { ...given, status: 'provisioning' },
+        // Policies do not grant this, so a user is a system administrator.
+        { isForAdministrator: actor !== null },
+      );
+      await deploy(tenantFromRow(made.tenant));
       await recordSynced(tx, given.id, await revisionOf(tx, given.id));
-      const tenant = tenantFromRow(created.tenant, 'told');
-      if (actor) await note(tx, { ...actor, tenantId: tenant.id }, 'tenant_created');
+      const tenant = tenantFromRow(made.tenant, 'told');
+      const { id: tenantId, name, slug, plan } = tenant;
+      const changes = created({ name, slug, plan });
+      if (actor) await note(tx, { ...actor, tenantId }, 'tenant_created', { changes });
       await enqueue(tx, statusChanged(tenant.id, tenant.status));
-      return { tenant, client: created.client };
+      return { tenant, client: made.client };
     });
   }
 
