@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { help } from './help.ts';
 import { readable } from './readable.ts';
 
 /**
@@ -36,7 +37,7 @@ export const isJson = (program: Command): boolean => program.opts<{ json?: true 
 export const createCommandLine = <Session>({
   name,
   description,
-  help,
+  help: helpText,
   inSession,
   print,
 }: CommandLineOptions<Session>): CommandLine<Session> => {
@@ -44,7 +45,8 @@ export const createCommandLine = <Session>({
     .description(description)
     .option('--json', 'print the result or the error as JSON')
     .showHelpAfterError(`(${name} <command> --help shows its options)`)
-    .addHelpText('after', help)
+    .addHelpText('after', helpText)
+    .configureHelp(help)
     .configureOutput({
       // With --json, the error is printed once, as an object.
       writeErr: (text) => isJson(program) || process.stderr.write(text),

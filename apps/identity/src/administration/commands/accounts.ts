@@ -45,8 +45,8 @@ export const addAccountCommands = (
   program
     .command('create-administrator <email>')
     .description('create a system administrator; a password is generated and shown once')
-    .requiredOption('--first-name <name>')
-    .requiredOption('--last-name <name>')
+    .requiredOption('--first-name <name>', 'the first name of the administrator')
+    .requiredOption('--last-name <name>', 'the last name of the administrator')
     .option('--password-stdin', 'read the password from standard input instead of generating one')
     .addHelpText(
       'after',

@@ -37,11 +37,10 @@ const addChanges = (program: Command, run: Run): void => {
     .description(
       'give a system application or a confidential client a new secret, which is shown once',
     )
-    .option(
-      '--overlap <time>',
-      'how long the old secret remains valid; 0 ends it at once',
-      duration,
-      UNITS.d,
+    .addOption(
+      new Option('--overlap <time>', 'how long the old secret remains valid; 0 ends it at once')
+        .argParser(duration)
+        .default(UNITS.d, '24h'),
     )
     .option(
       '--revoke-tokens',

@@ -21,7 +21,7 @@ export const addClientCreation = (program: Command, run: Run): void => {
   program
     .command('create-system-application <client_id> <scope...>')
     .description('create a client of POST /api/oauth/token; its secret is shown once')
-    .requiredOption('--name <name>')
+    .requiredOption('--name <name>', 'the name in lists of clients')
     .option('--resource-server', 'it can introspect the tokens of users', false)
     .addHelpText(
       'after',
@@ -54,7 +54,7 @@ export const addClientCreation = (program: Command, run: Run): void => {
       '--redirect-uri <uri...>',
       'where codes are sent, exactly; give it once for each',
     )
-    .option('--confidential', 'it can keep a secret (default)')
+    .option('--confidential', 'it can keep a secret; the default')
     .addOption(
       new Option('--public', 'without a secret: for browsers and phones').conflicts('confidential'),
     )

@@ -30,6 +30,7 @@ export const addClientUpdates = (program: Command, run: Run): void => {
     )
     .option('--first-party', 'part of the platform: it may act as the user in everything')
     .option('--no-first-party', 'a third-party client from now on; its tokens end')
+    .addHelpText('after', '\nGive at least one option. What is not given stays as it is.')
     .addHelpText(
       'after',
       examples(
