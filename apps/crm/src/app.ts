@@ -327,6 +327,7 @@ export const createApp = (context: Context, furtherGroups: RouteGroups = {}): Ap
     render: renderError,
     isDatabaseUnavailable,
     logger,
+    logsHealthChecks: config.logsHealthChecks,
     metrics,
     observers,
   });

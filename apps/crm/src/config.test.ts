@@ -11,6 +11,7 @@ test('few settings are required', () => {
     metricsPort: undefined,
     workers: 1,
     logLevel: 'info',
+    logsHealthChecks: true,
     redis: { url: undefined, timeoutMs: 500 },
     database: {
       url: needed.DATABASE_URL,

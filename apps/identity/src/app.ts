@@ -225,6 +225,7 @@ export const createApp = (context: Context): Application => {
     renderPage: renderFailure(config),
     isDatabaseUnavailable,
     logger,
+    logsHealthChecks: config.logsHealthChecks,
     metrics,
     observers,
   });

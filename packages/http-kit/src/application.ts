@@ -2,7 +2,7 @@ import { traceRequests } from '@tessera/telemetry';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-handler.ts';
 import type { Limits } from './limits.ts';
-import { type Logger, requestLog } from './logs.ts';
+import { type Logger, type RequestLogOptions, requestLog } from './logs.ts';
 import type { Metrics } from './metrics.ts';
 import { type MountOptions, mount } from './mount.ts';
 import { openapi } from './openapi/openapi.ts';
@@ -12,7 +12,10 @@ import { reference } from './reference.ts';
 import type { RouteGroups } from './route.ts';
 import { type CrossOrigin, crossOrigin, securityHeaders } from './security.ts';
 
-export interface ApplicationOptions<Caller> extends MountOptions<Caller>, ErrorHandlerOptions {
+export interface ApplicationOptions<Caller>
+  extends MountOptions<Caller>,
+    ErrorHandlerOptions,
+    RequestLogOptions {
   readonly groups: RouteGroups;
   /** What the OpenAPI document states besides the routes; the gate declares its credentials. */
   readonly about: Omit<DocumentOptions, 'credentials'>;
@@ -72,7 +75,7 @@ export const createApplication = <Caller>(options: ApplicationOptions<Caller>): 
   app.set('trust proxy', options.trustedProxies);
 
   app.use(traceRequests);
-  app.use(requestLog(logger));
+  app.use(requestLog(logger, options));
   app.use(metrics.observe);
   app.use(securityHeaders());
   app.use(rejectInvalidRequests);

@@ -32,11 +32,19 @@ const Readiness = shape({
   ),
 });
 
+const operations = ['getHealth', 'getLiveness', 'getReadiness'] as const;
+
+/** Whether an operation is one of `healthRoutes`. */
+export const isHealthCheck = (operation: unknown): boolean =>
+  operations.some((one) => one === operation);
+
 /**
  * The health route required by the specification, `/livez` (the process runs) and `/readyz` (it can handle
  * requests).
  */
-export const healthRoutes = (options: HealthOptions): RouteTable => {
+export const healthRoutes = (
+  options: HealthOptions,
+): Pick<RouteTable, (typeof operations)[number]> => {
   const { path, service, version, ready, unreachableServers } = options;
   const current = () => ({ status: 'ok' as const, service, timestamp: new Date(), version });
   const common = { method: 'get', permission: 'public', limit: 'service' } as const;

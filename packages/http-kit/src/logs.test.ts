@@ -1,16 +1,29 @@
 import { setTimeout as later } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import request from 'supertest';
-import { createLogger, HttpError, requestLog } from './index.ts';
+import { createLogger, HttpError, healthRoutes, requestLog } from './index.ts';
+import type { RequestLogOptions } from './logs.ts';
 import { appOf, everything, id, things } from './testing/things.ts';
 
 type Line = Record<string, unknown>;
 
+let isReady = true;
+beforeEach(() => {
+  isReady = true;
+});
+const health = healthRoutes({
+  path: '/api/health',
+  service: 'things',
+  version: '1.0.0',
+  ready: async () => isReady,
+});
+
 /** An app whose log the tests read; `before` runs between the log and the routes. */
-const logged = (...before: RequestHandler[]) => {
+const logged = (...before: RequestHandler[]) => loggedWith({ logsHealthChecks: true }, ...before);
+const loggedWith = (options: RequestLogOptions, ...before: RequestHandler[]) => {
   const lines: Line[] = [];
   const logger = createLogger('things', 'info', { write: (line) => lines.push(JSON.parse(line)) });
-  const app = appOf({ Things: things }, {}, requestLog(logger), ...before);
+  const app = appOf({ Things: things, Health: health }, {}, requestLog(logger, options), ...before);
   const written = async (count: number): Promise<Line[]> => {
     while (lines.length < count) await later(1);
     return lines;
@@ -151,4 +164,37 @@ test('a request whose client disconnects early is not logged as a success', asyn
   const { app, written } = logged((req) => void req.socket.destroy());
   await expect(request(app).get('/things')).rejects.toThrow('socket hang up');
   expect((await written(1))[0]).toMatchObject({ level: 'info', msg: 'GET cut off' });
+});
+
+describe('health probes', () => {
+  const probes = ['/livez', '/readyz', '/api/health'];
+
+  test('are logged like other requests', async () => {
+    const { app, written } = logged();
+    for (const path of probes) await request(app).get(path).expect(200);
+    expect((await written(3)).map(({ path }) => path)).toEqual(probes);
+  });
+
+  test('that succeed can be left out; other requests and failed probes are logged', async () => {
+    const { app, written } = loggedWith({ logsHealthChecks: false });
+    for (const path of probes) {
+      await request(app).get(path).expect(200);
+      await request(app).head(path).expect(200);
+    }
+    await request(app).get('/livez/').expect(404);
+    isReady = false;
+    await request(app).get('/readyz').expect(503);
+    await request(app).post('/livez').expect(405);
+    const answer = await request(app).get('/livez').expect(200);
+    expect(answer.headers['x-request-id']).toMatch(uuidPattern);
+    await request(app).get('/things').set('authorization', everything).expect(200);
+    // The failed probe has a line of its own about the cause.
+    const lines = (await written(5)).filter(({ method }) => method !== undefined);
+    expect(lines.map(({ method, path, status }) => [method, path, status])).toEqual([
+      ['GET', '/livez/', 404],
+      ['GET', '/readyz', 503],
+      ['POST', '/livez', 405],
+      ['GET', '/things', 200],
+    ]);
+  });
 });

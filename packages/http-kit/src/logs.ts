@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { inRequestSpan, spanIds } from '@tessera/telemetry';
 import type { RequestHandler } from 'express';
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { isHealthCheck } from './health.ts';
 import { workerNumber } from './workers/this-worker.ts';
 
 export type { Logger } from 'pino';
@@ -65,13 +66,18 @@ const levelOf = (status: number): 'error' | 'warn' | 'info' => {
   return status > 500 ? 'warn' : 'info';
 };
 
+export interface RequestLogOptions {
+  /** Whether health probes that succeed are logged; others always are. */
+  readonly logsHealthChecks: boolean;
+}
+
 /**
  * Logs one line per request, with the request's id. Only the fields listed here are logged: headers, query strings,
  * bodies and long segments of paths can contain tokens and personal data. A valid `X-Request-Id` of the caller is used;
- * the response always has one.
+ * the response always has one. Without `logsHealthChecks`, probes that succeed leave no line.
  */
 export const requestLog =
-  (logger: Logger): RequestHandler =>
+  (logger: Logger, { logsHealthChecks }: RequestLogOptions): RequestHandler =>
   (req, res, next) => {
     const started = performance.now();
     const given = req.get('x-request-id');
@@ -82,6 +88,7 @@ export const requestLog =
     res.once('close', () => {
       // If the response was not sent completely, the client has not seen a status.
       const status = res.writableFinished ? res.statusCode : undefined;
+      if (!logsHealthChecks && status === 200 && isHealthCheck(res.locals.operation)) return;
       const line = {
         request_id: id,
         method: req.method,

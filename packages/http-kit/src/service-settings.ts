@@ -89,6 +89,10 @@ export const serviceVariables = (standardPort: number) =>
       withDefault(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'),
       'Minimum log level.',
     ),
+    LOG_HEALTH_CHECKS: described(
+      withDefault(bool(), true),
+      'Whether successful requests for health (`/livez`, `/readyz` and the health route of the API) are in the log of requests. Failed ones always are.',
+    ),
   }) as const;
 
 const hostOf = ({ HOST, APP_ENV }: { HOST?: string; APP_ENV: string }): string =>
@@ -111,6 +115,7 @@ export const serviceSettings = (read: OutOf<ReturnType<typeof serviceVariables>>
     metricsPort: read.METRICS_PORT,
     workers: read.WORKERS,
     logLevel: read.LOG_LEVEL,
+    logsHealthChecks: read.LOG_HEALTH_CHECKS,
     database: {
       url: read.DATABASE_URL,
       directUrl: read.DATABASE_DIRECT_URL ?? read.DATABASE_URL,

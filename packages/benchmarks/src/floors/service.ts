@@ -65,6 +65,7 @@ const { app } = createApplication<Caller<Permission>>({
   bodyLimit: 0,
   cors: { origins: [], credentials: false },
   trustedProxies: 0,
+  logsHealthChecks: true,
   render: ({ message }) => ({ message }),
   logger,
   metrics: createMetrics(),

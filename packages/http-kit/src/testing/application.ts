@@ -35,6 +35,7 @@ export const thingsApplication = (
     logger: createLogger('things', 'info', { write: (line) => lines.push(JSON.parse(line)) }),
     metrics,
     trustedProxies: 0,
+    logsHealthChecks: true,
     cors: { origins: [origin], credentials: true },
     observers: [],
     render: ({ code, message }) => ({ error: code, message }),

@@ -91,7 +91,10 @@ export const appOf = (
   ...before: RequestHandler[]
 ): Express => {
   const limits = createLimits<Caller>({
-    classes: { default: { window: 60, address, principal } },
+    classes: {
+      default: { window: 60, address, principal },
+      service: { window: 60, address, principal },
+    },
     principalKey: (caller) => caller.name,
   });
   const app = express();
