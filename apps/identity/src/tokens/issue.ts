@@ -21,6 +21,8 @@ export interface Grant extends TokenBasis {
   readonly name?: string | null;
   /** The grant of the authorization code that it originates from, directly or through another token. */
   readonly grantId?: string | null;
+  /** Whether it has fewer scopes than that grant. */
+  readonly isNarrowed?: boolean;
   /** For a sign-in that waits for its second factor: whether "remember me" was requested. */
   readonly remember?: boolean;
   /** Lifetime in seconds. */
@@ -73,7 +75,15 @@ export const issueTokens =
   (signer: TokenSigner): IssueToken =>
   async (
     tx,
-    { lifetime, name = null, grantId = null, scopes = null, remember = false, ...basis },
+    {
+      lifetime,
+      name = null,
+      grantId = null,
+      isNarrowed = false,
+      scopes = null,
+      remember = false,
+      ...basis
+    },
   ) => {
     const now = Math.floor(Date.now() / 1000) * 1000;
     const record = {
@@ -84,7 +94,14 @@ export const issueTokens =
       expiresAt: new Date(now + lifetime * 1000),
     };
     await tx.token.create({
-      data: { ...record, name, grantId, remember, ...(scopes && { scopes: [...scopes] }) },
+      data: {
+        ...record,
+        name,
+        grantId,
+        isNarrowed,
+        remember,
+        ...(scopes && { scopes: [...scopes] }),
+      },
     });
     return signer.sign({ ...record, scopes });
   };

@@ -10,9 +10,16 @@ export interface TokenOrigin {
   readonly grantId: string | null;
   /** Patterns that limit the token, and tokens issued in exchange for it; null: no limit. */
   readonly scopes: readonly string[] | null;
-  /** Seconds until the session ends: the maximum lifetime of new tokens. */
+  /** Whether the token has fewer scopes than its grant; tokens issued in exchange for it are narrowed too. */
+  readonly isNarrowed: boolean;
+  /**
+   * The maximum lifetime of new tokens in seconds: until the session ends, or until the token expires if it is
+   * narrowed.
+   */
   readonly secondsLeft: number;
 }
+
+type OriginOfToken = Pick<TokenOrigin, 'grantId' | 'scopes' | 'isNarrowed' | 'secondsLeft'>;
 
 type Credentials = Pick<UserCaller, 'tokenId' | 'sessionId'>;
 
@@ -29,12 +36,11 @@ const lockSession = async (
 };
 
 /** Locks a token that is not revoked until the transaction ends; undefined if it is. */
-const lockToken = async (
-  tx: Transaction,
-  tokenId: string,
-): Promise<Pick<TokenOrigin, 'grantId' | 'scopes'> | undefined> => {
-  const [token] = await tx.$queryRaw<Pick<TokenOrigin, 'grantId' | 'scopes'>[]>`
-    SELECT grant_id AS "grantId", scopes FROM identity.tokens
+const lockToken = async (tx: Transaction, tokenId: string): Promise<OriginOfToken | undefined> => {
+  const [token] = await tx.$queryRaw<OriginOfToken[]>`
+    SELECT grant_id AS "grantId", scopes, is_narrowed AS "isNarrowed",
+      floor(extract(epoch FROM expires_at - now()))::int AS "secondsLeft"
+    FROM identity.tokens
     WHERE id = ${tokenId}::uuid AND revoked_at IS NULL FOR NO KEY UPDATE`;
   return token;
 };
@@ -50,14 +56,11 @@ export const lockOrigin = async (
 ): Promise<TokenOrigin | undefined> => {
   const session = await lockSession(tx, sessionId);
   const token = await lockToken(tx, tokenId);
-  return session && token && sessionId !== null
-    ? {
-        sessionId,
-        grantId: token.grantId,
-        scopes: token.scopes,
-        secondsLeft: session.secondsLeft,
-      }
-    : undefined;
+  if (!session || !token || sessionId === null) return undefined;
+  const secondsLeft = token.isNarrowed
+    ? Math.min(session.secondsLeft, token.secondsLeft)
+    : session.secondsLeft;
+  return { ...token, sessionId, secondsLeft };
 };
 
 /**

@@ -109,14 +109,12 @@ export const endSession = async (
   return tokenRevokedEvent({ session_id: sessionId, user_id: userId, reason });
 };
 
-/** Ends the grant of an authorization code, with its refresh token and all tokens that originate from it. */
-export const revokeGrant = async (
+/** Revokes all tokens that originate from the grant of an authorization code. Its refresh token remains valid. */
+export const revokeTokensOfGrant = async (
   tx: Transaction,
   grantId: string,
   reason: RevocationReason,
 ): Promise<TokenRevokedEvent[]> => {
-  const idHash = digest(grantId);
-  await tx.oAuthArtifact.deleteMany({ where: { OR: [{ grantId }, { model: 'Grant', idHash }] } });
   const tokens = await tx.token.updateManyAndReturn({
     where: { grantId, revokedAt: null },
     data: { revokedAt: new Date() },
@@ -125,6 +123,17 @@ export const revokeGrant = async (
   return tokens.map(({ id, userId }) =>
     tokenRevokedEvent({ token_id: id, user_id: userId, reason }),
   );
+};
+
+/** Ends the grant of an authorization code, with its refresh token and all tokens that originate from it. */
+export const revokeGrant = async (
+  tx: Transaction,
+  grantId: string,
+  reason: RevocationReason,
+): Promise<TokenRevokedEvent[]> => {
+  const idHash = digest(grantId);
+  await tx.oAuthArtifact.deleteMany({ where: { OR: [{ grantId }, { model: 'Grant', idHash }] } });
+  return revokeTokensOfGrant(tx, grantId, reason);
 };
 
 /**
@@ -184,7 +193,7 @@ export const revokeUserTokens = async (
 };
 
 /** Longer than any grace period (`REFRESH_REUSE_GRACE_SECONDS`), in milliseconds. */
-const PAST_GRACE_MS = 3600_000;
+export const PAST_GRACE_MS = 3600_000;
 
 /**
  * Ends the grace period of tokens and refresh tokens that were replaced: nobody who has a copy can renew it any

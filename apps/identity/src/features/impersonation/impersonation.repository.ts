@@ -49,6 +49,7 @@ export class ImpersonationRepository {
         clientId: caller.clientId,
         grantId: from.grantId,
         scopes: from.scopes,
+        isNarrowed: from.isNarrowed,
         use: 'impersonation',
         impersonatorId: caller.id,
         lifetime: expiresIn,

@@ -7,8 +7,8 @@ import { moveGrant } from '../../tokens/move-grant.ts';
 import { lockOrigin, type TokenOrigin } from '../../tokens/origin.ts';
 import type { Renewed, RenewToken } from '../../tokens/renew.ts';
 import {
-  revokeGrant,
   revokeToken,
+  revokeTokensOfGrant,
   revokeUserTokens,
   tokenRevokedEvent,
 } from '../../tokens/revoke.ts';
@@ -33,16 +33,15 @@ interface TenantSwitch {
 
 export interface Switched {
   readonly token: string;
-  /** For tokens of the code flow: the refresh token for `POST /oauth/token`. */
+  /** For tokens of the code flow that are not narrowed: the refresh token for `POST /oauth/token`. */
   readonly refreshToken: string | null;
   /** Lifetime of the token in seconds. */
   readonly expiresIn: number;
 }
 
-/** A token chain that was moved to another tenant. */
-interface MovedChain {
-  /** The grant that continues; null for the chain of a sign-in. */
-  readonly grantId: string | null;
+/** What the switch of a token ended and moved. */
+interface Moved {
+  /** The refresh token of a grant that moved. */
   readonly refreshToken: string | null;
   readonly revocations: readonly NewEvent[];
 }
@@ -121,9 +120,9 @@ export class SessionsRepository {
   }
 
   /**
-   * Exchanges a token for one of another tenant in the same session; the next sign-in starts there too. The
-   * token chain of the presented token ends. `left` if the user is not a member, `gone` if the token or its
-   * session is no longer valid.
+   * Exchanges a token for one of another tenant with the same scopes in the same session; the next sign-in starts there
+   * too. The token chain of the presented token ends, unless that is narrowed: then only the token itself does.
+   * `left` if the user is not a member, `gone` if the token or its session is no longer valid.
    */
   switchTenant({
     caller,
@@ -131,7 +130,7 @@ export class SessionsRepository {
     tenantId,
     lifetimes,
   }: TenantSwitch): Promise<Switched | 'left' | 'gone'> {
-    const { id: userId, clientId } = caller;
+    const { id: userId, clientId, tokenUse } = caller;
     return this.#use.database.$transaction(async (tx) => {
       // Locked before the user: a removal of the membership waits and then finds the new token.
       const memberships = await tx.$queryRaw<unknown[]>`
@@ -142,10 +141,10 @@ export class SessionsRepository {
       const from = await lockOrigin(tx, caller);
       if (!from) return 'gone';
       const name = `tenant-switch:${tenantId}`;
-      const moved = await this.#moveChain(tx, caller, from, { tenantId, name });
+      const moved = await this.#move(tx, caller, from, { tenantId, name });
       if (!moved) return 'gone';
-      const { grantId, refreshToken, revocations } = moved;
-      const isCodeFlow = grantId !== null;
+      const { refreshToken, revocations } = moved;
+      const isCodeFlow = tokenUse === 'code';
       const lifetime = isCodeFlow ? lifetimes.code : lifetimes.signIn;
       const expiresIn = Math.min(lifetime, from.secondsLeft);
       const token = await this.#use.issueToken(tx, {
@@ -155,8 +154,9 @@ export class SessionsRepository {
         clientId,
         use: isCodeFlow ? 'code' : 'switch',
         name,
-        grantId,
+        grantId: from.grantId,
         scopes: from.scopes,
+        isNarrowed: from.isNarrowed,
         lifetime: expiresIn,
       });
       await tx.user.update({ where: { id: userId }, data: { tenantId } });
@@ -167,21 +167,23 @@ export class SessionsRepository {
   }
 
   /**
-   * Ends the chain of a token. The chain of a sign-in is the token alone; in the code flow it is the grant,
-   * which continues in the other tenant. Undefined if the grant has ended.
+   * Ends the chain of a token. The chain of a sign-in is the token alone; in the code flow it is the grant, which
+   * continues in the other tenant. A narrowed token leads to no more than it is: it ends alone, and the grant stays
+   * with the client that holds the refresh token. Undefined if the grant has ended.
    */
-  async #moveChain(
+  async #move(
     tx: Transaction,
     { id: userId, tokenId }: UserCaller,
-    { grantId }: TokenOrigin,
+    { grantId, isNarrowed }: TokenOrigin,
     to: { readonly tenantId: string; readonly name: string },
-  ): Promise<MovedChain | undefined> {
+  ): Promise<Moved | undefined> {
     const reason = 'tenant_switched';
-    if (grantId === null) {
+    if (grantId === null || isNarrowed) {
       const revocations = [await revokeToken(tx, { tokenId, userId }, reason)];
-      return { grantId, refreshToken: null, revocations };
+      return { refreshToken: null, revocations };
     }
-    const moved = await moveGrant(tx, grantId, to);
-    return moved && { ...moved, revocations: await revokeGrant(tx, grantId, reason) };
+    const refreshToken = await moveGrant(tx, grantId, to);
+    if (refreshToken === undefined) return undefined;
+    return { refreshToken, revocations: await revokeTokensOfGrant(tx, grantId, reason) };
   }
 }

@@ -27,7 +27,10 @@ const Switched = named(
   shape({
     token,
     refresh_token: optional(
-      described(rawText(200), 'For tokens of the code flow: refresh token for `POST /oauth/token`'),
+      described(
+        rawText(200),
+        'For tokens of the code flow that have all scopes of their authorization: refresh token for `POST /oauth/token`',
+      ),
     ),
     expires_in,
     tenant: named('SwitchedTenant', shape({ id: uuid(), slug: text(63), name: text(200) })),
@@ -91,7 +94,7 @@ export const sessionRoutes = (
       allowRestrictions: ['scoped'],
       summary: 'Switch to another tenant',
       description:
-        'Exchanges the token for one of another tenant in the same session; the next sign-in starts in that tenant. The presented token is revoked. With a code flow token of a first-party client, the response also contains a refresh token for the new tenant, and the old refresh token stops working. Other clients cannot switch.',
+        'Exchanges the token for one of another tenant in the same session; the next sign-in starts in that tenant. The presented token is revoked. With a code flow token of a first-party client, the response also contains a refresh token for the new tenant, which replaces the old one: presenting that afterwards counts as reuse. A token that was renewed with fewer scopes than its authorization is exchanged for one with the same scopes and expiry, without a refresh token. Other clients cannot switch.',
       body: named('SwitchTenant', shape({ tenant_id: uuid() })),
       responses: { 200: success(Switched) },
       problems: {

@@ -82,15 +82,22 @@ export const resourceServerOf =
     };
   };
 
+/** The scopes that were granted with the code or refresh token of a token request. */
+const scopesOfGrant = ({ oidc: { entities } }: KoaContextWithOIDC): string[] =>
+  wordsOf((entities.RefreshToken ?? entities.AuthorizationCode)?.scope);
+
+/** Whether a token is issued with fewer scopes than were granted: a refresh can request that (RFC 6749 section 6). */
+export const hasFewerScopes = (ctx: KoaContextWithOIDC, scopes: readonly string[]): boolean =>
+  scopesOfGrant(ctx).some((scope) => !scopes.includes(scope));
+
 /** The scopes of a token that is being issued, in the order in which they were requested. */
 export const scopesGranted = (
-  { oidc: { params, entities } }: KoaContextWithOIDC,
+  ctx: KoaContextWithOIDC,
   permissions: string | undefined,
 ): string[] => {
-  // A refresh can request fewer scopes (RFC 6749 section 6).
-  const source = entities.RefreshToken ?? entities.AuthorizationCode;
+  const { params } = ctx.oidc;
   const granted = new Set(wordsOf(permissions));
-  const scopes = wordsOf(params?.scope ?? source?.scope).filter(
+  const scopes = (params?.scope ? wordsOf(params.scope) : scopesOfGrant(ctx)).filter(
     (scope) => isOidcScope(scope) || granted.has(scope),
   );
   if (scopes.length > 0) return scopes;

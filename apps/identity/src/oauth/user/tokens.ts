@@ -13,7 +13,7 @@ import { revokeGrant } from '../../tokens/revoke.ts';
 import { API_SCOPE } from '../../tokens/scopes.ts';
 import { absentModel } from '../absent-model.ts';
 import { requestContext, tokenChain } from './request-context.ts';
-import { scopesGranted } from './scopes.ts';
+import { hasFewerScopes, scopesGranted } from './scopes.ts';
 
 const USE: TokenUse = 'code';
 
@@ -78,6 +78,7 @@ export const recordAccessToken =
         grantId: token.grantId ?? null,
         // `api` is everything that the user may do, so it is stored as no limit.
         ...(!scopes.includes(API_SCOPE) && { scopes }),
+        isNarrowed: hasFewerScopes(ctx, scopes),
         createdAt: new Date(Number(iat) * 1000),
         expiresAt: new Date(Number(exp) * 1000),
       },
