@@ -58,7 +58,9 @@ const Introspection = named(
     iss: optional(described(text(500), 'Only for a user’s token, like all following members.')),
     aud: optional(text(500)),
     sub: optional(described(uuid(), 'The user.')),
-    username: optional(text(254)),
+    username: optional(
+      described(text(254), 'The email address; third-party clients need the scope `email`.'),
+    ),
     jti: optional(uuid()),
     iat: optional(described(seconds, 'Unix time in seconds.')),
     token_type: optional(oneOf('Bearer')),

@@ -55,6 +55,7 @@ export const consentPage = ({ consents, config }: Dependencies): AnyPage => {
             tenant !== null && html`<input type="hidden" name="tenant_id" value="${tenant.id}">`,
             html`<p>${isInTenant ? texts.leadIn(client.name, tenant.name) : texts.lead(client.name)}</p>`,
             scopeList(scopeLines(visit, request)),
+            isInTenant && html`<p class="hint">${texts.alsoShared(tenant.name)}</p>`,
             opensApi(scopes) && html`<p class="hint">${texts.limit}</p>`,
             html`<p class="hint">${texts.goesTo(hostOf(redirectUri))}</p>`,
           ],

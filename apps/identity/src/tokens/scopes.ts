@@ -1,4 +1,5 @@
 import { coversPattern } from '@tessera/scope-matcher';
+import type { UserCaller } from './caller.ts';
 
 /** Everything that the user may do themselves, in the token's tenant (decision I19). */
 export const API_SCOPE = 'api';
@@ -14,6 +15,15 @@ export const isOidcScope = (scope: string): scope is OidcScope =>
 /** Whether a token with these scopes may call an API at all. */
 export const opensApi = (scopes: readonly string[]): boolean =>
   scopes.some((scope) => !isOidcScope(scope));
+
+/**
+ * Whether the client of a token may learn the name of its user (`profile`) or the email address (`email`). A third-party
+ * client needs the scope, which the user consents to; clients of the platform and of tenants serve people whom they know.
+ */
+export const mayKnow = (
+  { clientKind, scopes }: Pick<UserCaller, 'clientKind' | 'scopes'>,
+  scope: OidcScope,
+): boolean => clientKind !== 'third_party' || (scopes?.includes(scope) ?? false);
 
 /**
  * Whether having allowed one scope allows another as well. Only patterns of permissions cover others: `*` covers

@@ -58,7 +58,7 @@ export const meRoutes = (me: MeService): RouteTable => ({
     limit: 'service',
     summary: 'Get the principal of a token, for services',
     description:
-      'Accepts every kind of token. Clients and system administrators select the tenant to act in with the header `X-Tenant: <slug>`.',
+      'Accepts every kind of token. With a token of a third-party client, `email` and `name` are null without the scopes `email` and `profile`. Clients and system administrators select the tenant to act in with the header `X-Tenant: <slug>`.',
     requestHeaders: ['X-Tenant'],
     responses: { 200: success(PrincipalPayload) },
     async handler({ caller, req, reply }) {

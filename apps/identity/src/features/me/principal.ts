@@ -1,5 +1,6 @@
 import type { PrincipalPayload } from '@tessera/contracts';
 import type { Caller, CallerTenant, ClientCaller, UserCaller } from '../../tokens/caller.ts';
+import { mayKnow } from '../../tokens/scopes.ts';
 
 const presentTenant = ({ id, slug, name, plan, status }: CallerTenant) => ({
   id,
@@ -12,8 +13,8 @@ const presentTenant = ({ id, slug, name, plan, status }: CallerTenant) => ({
 const presentUser = (caller: UserCaller): PrincipalPayload => ({
   id: caller.id,
   type: caller.type,
-  email: caller.email,
-  name: `${caller.firstName} ${caller.lastName}`.trim(),
+  email: mayKnow(caller, 'email') ? caller.email : null,
+  name: mayKnow(caller, 'profile') ? `${caller.firstName} ${caller.lastName}`.trim() : null,
   tenant_id: caller.tenant?.id ?? null,
   is_system_admin: caller.isSystemAdmin,
   is_service_account: caller.type === 'service_account',

@@ -1,6 +1,6 @@
 import type { AccessTokenClaims } from '../../tokens/access-token.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
-import { API_SCOPE } from '../../tokens/scopes.ts';
+import { API_SCOPE, mayKnow } from '../../tokens/scopes.ts';
 
 /** The claims and the caller of a user's token; undefined if `GET /api/user` would not accept it. */
 export type InspectToken = (
@@ -32,7 +32,7 @@ export const introspectUserToken = async (
     token_type: 'Bearer',
     // A token without scopes can do everything that the user may do.
     scope: caller.scopes?.join(' ') ?? API_SCOPE,
-    ...(caller.email !== null && { username: caller.email }),
+    ...(caller.email !== null && mayKnow(caller, 'email') && { username: caller.email }),
     ...(caller.tenant && { tenant_id: caller.tenant.id }),
     ...(caller.sessionId !== null && { sid: caller.sessionId }),
     ...(caller.impersonatorId !== null && { act: { sub: caller.impersonatorId } }),

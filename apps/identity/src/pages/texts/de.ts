@@ -281,6 +281,8 @@ export const de: Texts = {
     lead: (client) => `Wenn Sie zustimmen, darf ${client} in Ihrem Namen Folgendes:`,
     leadIn: (client, tenant) =>
       `Wenn Sie zustimmen, darf ${client} in Ihrem Namen in ${tenant} Folgendes:`,
+    alsoShared: (tenant) =>
+      `Die Anwendung sieht außerdem die ID Ihres Kontos sowie den Namen und den Tarif von ${tenant}.`,
     limit:
       'Die Anwendung darf nie mehr als Sie selbst. Sie können den Zugriff jederzeit widerrufen.',
     scopes: {

@@ -273,6 +273,8 @@ export const en = {
     lead: (client: string) => `If you allow this, ${client} will be able to:`,
     leadIn: (client: string, tenant: string) =>
       `If you allow this, ${client} will be able to do the following in ${tenant}:`,
+    alsoShared: (tenant: string) =>
+      `It will also see the ID of your account, and the name and plan of ${tenant}.`,
     limit: 'It can never do more than you can. You can withdraw this access at any time.',
     scopes: {
       api: 'See and change everything you can see and change',

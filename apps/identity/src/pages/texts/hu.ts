@@ -272,6 +272,8 @@ export const hu: Texts = {
     lead: (client) => `Ha engedélyezi, ${client} az Ön nevében a következőkre lesz jogosult:`,
     leadIn: (client, tenant) =>
       `Ha engedélyezi, ${client} az Ön nevében a következőkre lesz jogosult itt: ${tenant}`,
+    alsoShared: (tenant) =>
+      `Az alkalmazás látja a fiókja azonosítóját is, valamint a következő szervezet nevét és előfizetési csomagját: ${tenant}.`,
     limit:
       'Az alkalmazás soha nem tehet többet, mint amire Ön jogosult. Az engedélyt bármikor visszavonhatja.',
     scopes: {
