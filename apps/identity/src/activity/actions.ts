@@ -82,6 +82,7 @@ export const actions = {
   application_allowed: disputable('app'),
   application_withdrawn: disputable('app'),
   application_signed_out: disputable('app'),
+  application_token_reused: disputable('app'),
 
   tenant_switched: { kind: 'organization' },
   tenant_left: disputable('organization'),

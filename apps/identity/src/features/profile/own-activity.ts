@@ -4,6 +4,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 
 /** Page and filters of a user's own activity; an undefined field does not filter. */
 export interface OwnActivityQuery extends PageRequest {
+  readonly tenantId?: string | undefined;
   readonly kind?: ActivityKind | undefined;
   /** Inclusive. */
   readonly from?: Date | undefined;
@@ -12,7 +13,7 @@ export interface OwnActivityQuery extends PageRequest {
 }
 
 /** A range of the entries of one kind. */
-interface PartOfKind extends Pick<OwnActivityQuery, 'from' | 'to'> {
+interface PartOfKind extends Pick<OwnActivityQuery, 'tenantId' | 'from' | 'to'> {
   readonly userId: string;
   readonly kind: ActivityKind;
   readonly skip: number;
@@ -24,9 +25,11 @@ interface PartOfKind extends Pick<OwnActivityQuery, 'from' | 'to'> {
  * index ordered by time, so that only few rows of a long log are read; with `action IN (...)` the planner reads
  * either all entries of these actions or all entries of the user.
  */
-export const newestOfKind = ({ userId, kind, from, to, skip, take }: PartOfKind): Prisma.Sql => {
+export const newestOfKind = (part: PartOfKind): Prisma.Sql => {
+  const { userId, kind, tenantId, from, to, skip, take } = part;
   const conditions = [
     Prisma.sql`e.user_id = ${userId}::uuid AND e.action = a.name`,
+    ...(tenantId === undefined ? [] : [Prisma.sql`e.tenant_id = ${tenantId}::uuid`]),
     ...(from ? [Prisma.sql`e.created_at >= ${from}`] : []),
     ...(to ? [Prisma.sql`e.created_at < ${to}`] : []),
   ];

@@ -81,15 +81,20 @@ export class ProfileRepository {
 
   /** One page of the user's own activity, newest first. */
   activity(userId: string, query: OwnActivityQuery): Promise<Paged<ActivityEntry>> {
-    const { kind, from, to } = query;
+    const { kind, tenantId, from, to } = query;
     const createdAt = { ...(from && { gte: from }), ...(to && { lt: to }) };
-    const where = { userId, createdAt, ...(kind && { action: { in: actionsOfKind(kind) } }) };
+    const where = {
+      userId,
+      createdAt,
+      ...(tenantId !== undefined && { tenantId }),
+      ...(kind && { action: { in: actionsOfKind(kind) } }),
+    };
     const orderBy = [{ createdAt: 'desc' }, { id: 'desc' }] as const;
     return readPage(this.#database, query, {
       count: (tx) => tx.activityEntry.count({ where }),
       rows: async (tx, part) => {
         if (!kind) return tx.activityEntry.findMany({ where, orderBy: [...orderBy], ...part });
-        const range = { userId, kind, from, to, ...part };
+        const range = { userId, kind, tenantId, from, to, ...part };
         const found = await tx.$queryRaw<{ id: string }[]>(newestOfKind(range));
         const id = { in: found.map((entry) => entry.id) };
         return tx.activityEntry.findMany({ where: { id }, orderBy: [...orderBy] });

@@ -67,6 +67,7 @@ export const profileRoutes = (profiles: ProfileService): RouteTable => {
       permission: 'authenticated',
       allowRestrictions: ['impersonation'],
       summary: 'List your activity, newest first',
+      description: 'With a token of a tenant’s client, only the activity in that tenant.',
       query: ActivityQuery,
       responses: { 200: pageOf(Activity) },
       async handler({ caller, query: { page: asked, per_page: perPage, kind, from, to }, reply }) {

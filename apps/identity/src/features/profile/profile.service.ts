@@ -1,4 +1,5 @@
 import { invalidField, unauthenticated } from '@tessera/http-kit';
+import { tenantForbidden } from '../../access/access.ts';
 import { actorOf } from '../../activity/activity.ts';
 import type { ActivityEntry, User } from '../../generated/prisma/client.ts';
 import type { Paged } from '../../lists/paging.ts';
@@ -32,11 +33,17 @@ export class ProfileService {
     return present(await this.#repository.security(id));
   }
 
-  /** One page of the caller's own activity, newest first. 422 on `to` if it is before `from`. */
-  async activity({ id }: UserCaller, query: OwnActivityQuery): Promise<Paged<ActivityEntry>> {
+  /**
+   * One page of the caller's own activity, newest first; with a tenant's or a third-party client, only that in its
+   * tenant. 422 on `to` if it is before `from`.
+   */
+  async activity(
+    caller: UserCaller,
+    query: Omit<OwnActivityQuery, 'tenantId'>,
+  ): Promise<Paged<ActivityEntry>> {
     const { from, to } = query;
     if (from && to && to < from) throw invalidField('to', 'to must not be before from');
-    return this.#repository.activity(id, query);
+    return this.#repository.activity(caller.id, { ...query, tenantId: visibleTenant(caller) });
   }
 
   /** An entry of the caller's own activity; null if there is none with this id. */
@@ -44,6 +51,13 @@ export class ProfileService {
     return this.#repository.activityEntry(id, entryId);
   }
 }
+
+/** The tenant whose activity the caller's client may read; undefined: all. */
+const visibleTenant = ({ clientKind, tenant }: UserCaller): string | undefined => {
+  if (clientKind === 'first_party') return undefined;
+  if (tenant === null) throw tenantForbidden();
+  return tenant.id;
+};
 
 const present = <T>(found: T | null): T => {
   if (found === null) throw unauthenticated();

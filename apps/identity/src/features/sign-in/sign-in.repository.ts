@@ -176,7 +176,7 @@ export class SignInRepository {
 
   /**
    * Ends the session of a token. With an impersonation token only that token is revoked, and with a token of a
-   * third-party client only those of its grant.
+   * tenant's or a third-party client only those of its grant.
    */
   async signOut(caller: UserCaller, actor: Actor): Promise<void> {
     await this.#database.$transaction(async (tx) => {
@@ -214,10 +214,10 @@ export class SignInRepository {
 
   async #revoke(tx: Transaction, caller: UserCaller): Promise<NewEvent[]> {
     const { id: userId, tokenId, sessionId, clientKind } = caller;
-    const isThirdParty = clientKind === 'third_party';
-    const grantId = isThirdParty && (await this.#grantOf(tx, tokenId));
-    if (grantId) return revokeGrant(tx, grantId, 'logout');
-    return sessionId === null || caller.impersonatorId !== null || isThirdParty
+    const isFirstParty = clientKind === 'first_party';
+    const grantId = isFirstParty ? null : await this.#grantOf(tx, tokenId);
+    if (grantId !== null) return revokeGrant(tx, grantId, 'logout');
+    return sessionId === null || caller.impersonatorId !== null || !isFirstParty
       ? [await revokeToken(tx, { tokenId, userId }, 'logout')]
       : [await endSession(tx, { sessionId, userId }, 'logout')];
   }

@@ -47,13 +47,13 @@ export const signInRoutes = (
       limit: 'signOut',
       summary: 'Sign out',
       description:
-        'Ends the session of the token. With a token of a third-party application, only the tokens of that authorization are revoked, and with an impersonation token only that token.',
+        'Ends the session of the token. With a token of a tenant’s or a third-party application, only the tokens of that authorization are revoked, and with an impersonation token or an API key only that token.',
       responses: { 200: done },
       async handler({ caller, req, res, reply }) {
         const user = userOf(caller);
         await signIn.signOut(user, originOf(req));
-        // The session continues after an impersonation or the sign-out of a third-party client.
-        const hasEnded = user.impersonatorId === null && user.clientKind !== 'third_party';
+        // The session continues after an impersonation, or the sign-out of a tenant's or a third-party client.
+        const hasEnded = user.impersonatorId === null && user.clientKind === 'first_party';
         if (hasEnded) cookies.clearSession(res);
         return reply(200, { success: true, message: 'You are signed out.' });
       },

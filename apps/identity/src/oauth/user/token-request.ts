@@ -6,6 +6,7 @@ import { enqueue } from '../../outbox/outbox.ts';
 import { revokeUserTokens } from '../../tokens/revoke.ts';
 import type { Middleware } from '../forward.ts';
 import { requestContext, tokenChain } from './request-context.ts';
+import { clientKind } from './stores/clients.ts';
 
 /** Milliseconds to wait for a database that was lost during a commit. */
 const RECONNECT_MS = 5000;
@@ -40,14 +41,18 @@ const isReuse = ({ status, oidc }: KoaContextWithOIDC): boolean =>
 
 /**
  * Ends everything of the user when a refresh token that was already replaced is presented: it may have been
- * copied, and it is not known who holds the new one (decision I4).
+ * copied, and it is not known who holds the new one (decision I4). The clients of tenants and third parties must not
+ * be able to sign the user out of everything else: theirs ends the grant alone, which the provider has already done.
  */
-const endAllOnReuse = async (ctx: KoaContextWithOIDC): Promise<void> => {
+const endOnReuse = async (ctx: KoaContextWithOIDC): Promise<void> => {
   if (!isReuse(ctx)) return;
   const { db, events, origin } = requestContext();
   const { userId, tenantId } = tokenChain();
-  events.push(await revokeUserTokens(db, { userId }, 'token_reused'));
-  await note(db, { userId, tenantId, ...origin }, 'token_reused');
+  const { client } = ctx.oidc;
+  const isForeign = client !== undefined && clientKind(client) !== 'first_party';
+  if (!isForeign) events.push(await revokeUserTokens(db, { userId }, 'token_reused'));
+  const action = isForeign ? 'application_token_reused' : 'token_reused';
+  await note(db, { userId, tenantId, ...origin }, action);
 };
 
 /** Whether a renewal was refused after its refresh token was spent. Nothing is revoked in between. */
@@ -73,7 +78,7 @@ export const inOneTransaction =
         const answered = ctx as KoaContextWithOIDC;
         const isFailure = ctx.respond === false || ctx.status >= 500;
         if (isFailure || isRefusedRenewal(answered)) throw new RolledBack();
-        await endAllOnReuse(answered);
+        await endOnReuse(answered);
         if (request.events.length > 0) await enqueue(tx, ...request.events);
         if (request.spent) request.uncertainCommits.delete(request.spent.key);
         isComplete = true;

@@ -52,6 +52,8 @@ export const actions: ActionTexts = {
   application_allowed: 'Einer App Zugriff auf das Konto gewährt',
   application_withdrawn: 'Einer App den Zugriff entzogen',
   application_signed_out: 'Von einer App abgemeldet',
+  application_token_reused:
+    'Von einer App abgemeldet, weil eine alte Anmeldung der App erneut verwendet wurde',
 
   tenant_switched: 'Zu einer anderen Organisation gewechselt',
   tenant_left: 'Eine Organisation verlassen',

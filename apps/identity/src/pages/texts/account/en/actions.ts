@@ -55,6 +55,7 @@ export const actions: ActionTexts = {
   application_allowed: 'Gave an app access to the account',
   application_withdrawn: 'Removed the access of an app',
   application_signed_out: 'Signed out of an app',
+  application_token_reused: 'Signed out of an app because an old sign-in of the app was used again',
 
   tenant_switched: 'Switched to another organization',
   tenant_left: 'Left an organization',

@@ -52,6 +52,8 @@ export const actions: ActionTexts = {
   application_allowed: 'Hozzáférés engedélyezése egy alkalmazásnak',
   application_withdrawn: 'Egy alkalmazás hozzáférésének visszavonása',
   application_signed_out: 'Kijelentkezés egy alkalmazásból',
+  application_token_reused:
+    'Kijelentkezés egy alkalmazásból, mert annak egy régi bejelentkezését ismét használták',
 
   tenant_switched: 'Váltás másik szervezetre',
   tenant_left: 'Kilépés egy szervezetből',
