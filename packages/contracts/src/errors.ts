@@ -7,7 +7,8 @@ export const oauthErrorCodes = {
   invalid_client: 'The client is unknown, or its authentication failed.',
   invalid_grant:
     'The code, token or other grant is invalid, expired, revoked or of another client.',
-  unauthorized_client: 'The client may not use this grant or response type.',
+  unauthorized_client:
+    'The client may not use this grant or response type, or the token belongs to another client.',
   unsupported_grant_type: 'The grant type is not supported.',
   unsupported_response_type: 'The response type is not supported.',
   unsupported_token_type: 'The type of the token is not supported here.',

@@ -134,7 +134,7 @@ export const oauthRoutes = (
       path: systemPaths.revocation,
       summary: 'Revoke a token of the application',
       description:
-        'A token that is unknown or belongs to another application is left alone. A user’s token gets 400 `unsupported_token_type`: its client revokes it at `POST /oauth/revoke`.',
+        'An unknown or expired token is left alone. A token of another application gets 400 `unauthorized_client`. A user’s token gets 400 `unsupported_token_type`: its client revokes it at `POST /oauth/revoke`.',
       body: TokenReference,
       answer: Revoked,
       forward: endpoints.revocation,

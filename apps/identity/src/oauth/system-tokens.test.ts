@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { eventKey, parseEvent } from '@tessera/contracts';
+import { oauthRefusal } from '../testing/code-flow.ts';
 import { startIdentity, type TestIdentity } from '../testing/identity.ts';
 
 interface Credentials {
@@ -163,11 +164,13 @@ describe('revocation', () => {
     expect(parsed.ok && eventKey(parsed.event)).toBe(last.key);
   });
 
-  test('does not revoke the token of another client and reveals nothing about it', async () => {
+  test('refuses the live token of another client, and tells the caller', async () => {
     const token = await issue();
     const answer = await post('revoke', { token, ...other });
-    expect([answer.status, answer.body]).toEqual([200, { success: true }]);
+    expect([answer.status, answer.body]).toEqual([400, oauthRefusal('unauthorized_client')]);
     expect(await introspect(token)).toMatchObject({ active: true });
+    await post('revoke', { token, ...application }).expect(200);
+    await post('revoke', { token, ...other }).expect(200);
   });
 
   test('of something that is not a token succeeds and publishes nothing', async () => {

@@ -3,6 +3,7 @@ import type { RequestHandler } from 'express';
 import type { Provider } from 'oidc-provider';
 import type { ClientAttempts } from '../client-attempts.ts';
 import { type AuthenticatedClient, authenticateClient } from '../client-authentication.ts';
+import { tokenOfAnotherClient, unsupportedTokenType } from '../failure.ts';
 import { challengeOf } from '../forward.ts';
 import { type Parameters, readParameters, required } from '../request.ts';
 import { type InspectToken, introspectUserToken } from './introspection.ts';
@@ -66,8 +67,8 @@ const introspection =
   };
 
 /**
- * RFC 7009. A token of another application is left alone, without an error. A user's token is an error,
- * because it is revoked at another endpoint.
+ * RFC 7009. A live token of another application is an error, and so is a user's token, because it is revoked at
+ * another endpoint.
  */
 const revocation =
   ({ ClientCredentials }: Provider, { isOfUser }: UserTokens): Endpoint =>
@@ -75,10 +76,9 @@ const revocation =
     const presented = required(parameters, 'token');
     const token = await ClientCredentials.find(presented);
     if (token?.clientId === clientId) await token.destroy();
-    if (!token && (await isOfUser(presented))) {
-      const description = "The token is a user's: its client revokes it at /oauth/revoke.";
-      throw new HttpError(400, 'unsupported_token_type', description);
-    }
+    else if (token?.isValid) throw tokenOfAnotherClient();
+    if (!token && (await isOfUser(presented)))
+      throw unsupportedTokenType("a user's", '/oauth/revoke');
     return { success: true };
   };
 

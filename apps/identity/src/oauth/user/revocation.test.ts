@@ -1,7 +1,7 @@
 import { startAuthorization } from '../../testing/authorization.ts';
 import { oauthRefusal, type TestClient } from '../../testing/code-flow.ts';
 import { bearerOf, publishedEventsOf } from '../../testing/sessions.ts';
-import { claimsOf, expectRefused, present } from '../../testing/tokens.ts';
+import { claimsOf, expectRefused, issue, present } from '../../testing/tokens.ts';
 
 const { identity, flow, client, user, cookie, expectDead, someone } = await startAuthorization();
 afterAll(() => identity.stop());
@@ -91,26 +91,56 @@ describe('POST /oauth/revoke', () => {
   });
 
   test.each([['access_token'], ['refresh_token']] as const)(
-    'does not revoke the %s of another client and does not reveal that',
+    'refuses to revoke the live %s of another client, and tells the caller',
     async (which) => {
       const tokens = await flow.tokens(client, cookie);
       const thief = await flow.client();
       const answer = await revoke(tokens[which], thief);
-      expect([answer.status, answer.body]).toEqual([200, done]);
+      expect([answer.status, answer.body]).toEqual([400, oauthRefusal('unauthorized_client')]);
       expect(await isGood(tokens.access_token)).toBe(true);
-      expect((await flow.refresh(client, tokens.refresh_token)).status).toBe(200);
+      const renewed = await flow.refresh(client, tokens.refresh_token).expect(200);
+      // Nothing lives that could be revoked (RFC 7009 section 2.2).
+      await revoke(renewed.body.access_token).expect(200);
+      for (const { access_token, refresh_token } of [tokens, renewed.body]) {
+        for (const dead of [access_token, refresh_token]) {
+          expect((await revoke(dead, thief).expect(200)).body).toEqual(done);
+        }
+      }
     },
   );
 
-  test('ignores everything that is not a token of a client: a sign-in, an ID token, any text', async () => {
+  test('refuses tokens that were issued without a client: of a sign-in, even if expired, and API keys', async () => {
     const bearer = await identity.people.signIn(user);
-    const { tokens } = await someone();
     const login = bearer.authorization.slice('Bearer '.length);
-    for (const token of [login, tokens.id_token ?? '', 'nothing', 'a.b.c', 'x'.repeat(8000)]) {
+    const tenant = await identity.people.tenant();
+    const account = await identity.people.user({ tenant, data: { isServiceAccount: true } });
+    const key = await issue(identity, { userId: account.id, tenantId: tenant.id, use: 'api_key' });
+    for (const token of [login, key]) {
+      const answer = await revoke(token);
+      expect([answer.status, answer.body]).toEqual([400, oauthRefusal('unauthorized_client')]);
+      expect(await isGood(token)).toBe(true);
+    }
+    const where = { id: claimsOf(login).jti ?? '' };
+    const expiresAt = new Date(Date.now() - 1000);
+    await identity.context.database.token.update({ where, data: { expiresAt } });
+    expect((await revoke(login)).body.error).toBe('unauthorized_client');
+    await identity.http.post('/api/auth/refresh').set(bearer).expect(200);
+    expect((await revoke(login).expect(200)).body).toEqual(done);
+  });
+
+  test('refuses the token of a system application with unsupported_token_type', async () => {
+    const { token, bearer } = await identity.people.application('identity.tenants.list');
+    const answer = await revoke(token);
+    expect([answer.status, answer.body]).toEqual([400, oauthRefusal('unsupported_token_type')]);
+    await identity.http.get('/api/user').set(bearer).expect(200);
+  });
+
+  test('ignores everything that is not a token: an ID token, any text', async () => {
+    const { tokens } = await someone();
+    for (const token of [tokens.id_token ?? '', 'nothing', 'a.b.c', 'x'.repeat(8000)]) {
       const answer = await revoke(token);
       expect([answer.status, answer.body]).toEqual([200, done]);
     }
-    expect(await isGood(login)).toBe(true);
     expect(await isGood(tokens.access_token)).toBe(true);
   });
 

@@ -99,7 +99,7 @@ export const userOAuthRoutes = (server: AuthorizationServer): RouteTable => ({
     path: userPaths.revocation,
     summary: 'Revoke a token of the client',
     description:
-      'Accepts an access token or a refresh token, and revokes all tokens of the same authorization. A token that is unknown or belongs to another client is left alone (RFC 7009). A public client sends its `client_id`.',
+      'Accepts an access token or a refresh token, and revokes all tokens of the same authorization. An unknown or expired token is left alone (RFC 7009). A token of another client gets 400 `unauthorized_client`, and one of a system application 400 `unsupported_token_type`: it is revoked at `POST /api/oauth/revoke`. A public client sends its `client_id`.',
     body: named(
       'UserTokenReference',
       openShape({
