@@ -39,6 +39,7 @@ import { principalRoutes } from './features/principals/principals.routes.ts';
 import { profileRoutes } from './features/profile/profile.routes.ts';
 import { reauthenticationRoutes } from './features/reauthentication/reauthentication.routes.ts';
 import { confirmationRoutes } from './features/registration/confirmation.routes.ts';
+import { confirmationCookie } from './features/registration/confirmation-cookie.ts';
 import { invitationRoutes } from './features/registration/invitations.routes.ts';
 import { pendingInvitationRoutes } from './features/registration/pending-invitations.routes.ts';
 import { registrationRoutes } from './features/registration/registration.routes.ts';
@@ -53,7 +54,9 @@ import { storageRoutes } from './features/tenants/storage.routes.ts';
 import { tenantRoutes } from './features/tenants/tenants.routes.ts';
 import { twoFactorRoutes } from './features/two-factor/two-factor.routes.ts';
 import { type Caller, Failure, renderError } from './http/route.ts';
+import { cookieScheme, sessionCookie } from './http/session-cookie.ts';
 import { version } from './http/version.ts';
+import { clientScheme } from './oauth/client-authentication.ts';
 import { discoveryRoutes } from './oauth/discovery.routes.ts';
 import { oauthRoutes } from './oauth/oauth.routes.ts';
 import { userOAuthRoutes } from './oauth/user/user.routes.ts';
@@ -206,6 +209,21 @@ export const createApp = (context: Context): Application => {
       error: Failure,
       problems,
       errorExample: identityErrorExample,
+      optionalCredentials: {
+        client: { client: clientScheme },
+        session: {
+          session: cookieScheme(
+            sessionCookie(config),
+            'The web session of a browser. Without it, the user has to sign in first.',
+          ),
+        },
+        confirmation: {
+          confirmation: cookieScheme(
+            confirmationCookie(config),
+            'Set by a registration: shows that the same browser confirms the address.',
+          ),
+        },
+      },
     },
     documents: { '/docs/events.json': asyncapiDocument },
     gate: {

@@ -37,7 +37,7 @@ import {
   withoutAccess,
   withoutPermission,
 } from './checks.ts';
-import { wrongCredentials } from './credentials.ts';
+import { optionalCredentials, wrongCredentials } from './credentials.ts';
 import { type OpenApiDocument, type Operation, operationsOf } from './document.ts';
 import { foreignReferences } from './foreign-references.ts';
 import { hasOptionalFieldsOnly, omittedBodies } from './omitted-bodies.ts';
@@ -54,6 +54,7 @@ interface Caller {
 /** The flaws that the tests plant in the service and must find. */
 type Flaw =
   | 'open'
+  | 'ignores optional credentials'
   | 'accepts any system token'
   | 'accepts bearer tokens instead of system tokens'
   | 'lenient'
@@ -115,6 +116,19 @@ const serviceWith = (flaw?: Flaw) => {
       handler: ({ caller, reply }) => {
         const mine = [...store.values()].filter(({ tenant }) => tenant === caller.tenant);
         return reply(200, { data: mine.map((thing) => answerOf(thing).data) });
+      },
+    }),
+    describeThings: route({
+      method: 'get',
+      path: '/things/description',
+      permission: 'public',
+      optionalCredentials: ['bearer'],
+      summary: 'What things are',
+      responses: { 200: shape({ data: shape({ text: text(50) }) }) },
+      async handler({ req, reply }) {
+        const isGiven = req.get('authorization') !== undefined;
+        if (isGiven && flaw !== 'ignores optional credentials') await gate.authenticate(req);
+        return reply(200, { data: { text: 'Things' } });
       },
     }),
     createThing: route({
@@ -305,6 +319,7 @@ describe('a correct service passes', () => {
         expect(await check(subject, operation(id))).toEqual([]);
       }
     }
+    expect(await optionalCredentials(subject, operation('describeThings'))).toEqual([]);
     expect(await foreignIds(subject, operation('updateThing'))).toEqual([]);
     expect(await omittedBodies(subject, operation('copyThing'))).toEqual([]);
     expect(await foreignReferences(subject, operation('createThing'))).toEqual([]);
@@ -322,6 +337,7 @@ describe('a planted violation is found', () => {
 
   test.each([
     ['open', 'listThings', wrongCredentials],
+    ['ignores optional credentials', 'describeThings', optionalCredentials],
     ['accepts any system token', 'countThings', wrongCredentials],
     ['accepts bearer tokens instead of system tokens', 'countThings', wrongCredentials],
     ['lenient', 'updateThing', withoutPermission],
@@ -355,6 +371,15 @@ describe('a planted violation is found', () => {
       const open = { ...operation('listThings'), security };
       expect(await wrongCredentials(subject, open)).toEqual(['listThings requires no credential.']);
     }
+  });
+
+  test('a credential that has an effect although it is not declared', async () => {
+    const { subject, operation } = await started();
+    const closed = { ...operation('describeThings'), security: [] };
+    expect(await optionalCredentials(subject, closed)).toEqual([
+      expect.stringContaining('describeThings, with an invalid bearer credential: 401'),
+      expect.stringContaining('describeThings, with an invalid basic credential: 401'),
+    ]);
   });
 
   test('a response that differs from its declaration', async () => {

@@ -1,6 +1,7 @@
 import { type Findings, finding, isDescribed, isError } from './checks.ts';
 import type { Operation, SecurityRequirement, SecurityScheme } from './document.ts';
-import { authorizedHeaders, call, type Subject } from './subject.ts';
+import { sample } from './sample.ts';
+import { authorizedHeaders, call, type Subject, validBody } from './subject.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -85,6 +86,53 @@ export const wrongCredentials = async (
     const isRight =
       isError(operation, answer, [401, 'unauthenticated']) && isDescribed(operation, answer);
     if (!isRight) findings.push(finding(operation, what, answer));
+  }
+  return findings;
+};
+
+/** Invalid credentials in the header `Authorization` by the HTTP authentication scheme. */
+const invalid = { bearer: 'Bearer a.b.c', basic: `Basic ${btoa('nobody:a-guess')}` } as const;
+
+/** Credentials of OAuth clients may be in the body instead of the header, but not in both. */
+const withoutClient = (body: unknown): unknown => {
+  if (typeof body !== 'object' || body === null || body instanceof Blob) return body;
+  const kept = Object.entries(body).filter(([name]) => !/^client_(id|secret)$/.test(name));
+  return body instanceof FormData ? body : Object.fromEntries(kept);
+};
+
+const requiredQuery = ({ document }: Subject, { parameters = [] }: Operation): string => {
+  const required = parameters.filter((parameter) => parameter.in === 'query' && parameter.required);
+  const query = new URLSearchParams(
+    required.map(({ name, schema }): [string, string] => [name, String(sample(document, schema))]),
+  );
+  return query.size === 0 ? '' : `?${query}`;
+};
+
+/**
+ * Each kind of credential that an operation accepts without requiring one must be a 401 if it is invalid. A kind that it
+ * does not declare must have no effect, or be a 401 too if the operation takes another kind in the same header.
+ */
+export const optionalCredentials = async (
+  subject: Subject,
+  operation: Operation,
+): Promise<Findings> => {
+  const { securitySchemes: known = {} } = subject.document.components;
+  const declared = (operation.security ?? []).flatMap(Object.keys).map((name) => known[name]);
+  const request = {
+    body: withoutClient(await validBody(subject, operation, 'own')),
+    query: requiredQuery(subject, operation),
+  };
+  const without = await call(subject, operation, request);
+  const findings: Findings = [];
+  for (const [kind, authorization] of Object.entries(invalid)) {
+    const answer = await call(subject, operation, { ...request, headers: { authorization } });
+    const isRejected = answer.status === 401 && answer.text !== without.text;
+    const isDeclared = declared.some((scheme) => scheme?.scheme === kind);
+    const isHeaderTaken = declared.some((scheme) => scheme?.type === 'http');
+    const isRight = isDeclared
+      ? isRejected
+      : answer.status === without.status || (isHeaderTaken && isRejected);
+    if (!isRight) findings.push(finding(operation, `with an invalid ${kind} credential`, answer));
   }
   return findings;
 };

@@ -14,6 +14,8 @@ export interface OpenApiDocument {
 /** How a credential is sent. */
 export interface SecurityScheme {
   readonly type: string;
+  /** For `http`: the authentication scheme, in lower case. */
+  readonly scheme?: string;
   /** For an `apiKey`: where it is sent, and under which name. */
   readonly in?: string;
   readonly name?: string;

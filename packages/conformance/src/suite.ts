@@ -8,7 +8,7 @@ import {
   withoutAccess,
   withoutPermission,
 } from './checks.ts';
-import { wrongCredentials } from './credentials.ts';
+import { optionalCredentials, wrongCredentials } from './credentials.ts';
 import {
   bodySchemaOf,
   type OpenApiDocument,
@@ -58,6 +58,11 @@ export const conformance = (
     expect(withoutAccess(operations)).toEqual([]);
   });
   each('a missing or invalid credential is 401', guarded, wrongCredentials);
+  each(
+    'an invalid credential that may be missing is 401 if it is declared, and has no effect otherwise',
+    operations.filter((o) => o['x-permissions'] === 'public'),
+    optionalCredentials,
+  );
   each(
     'a missing permission is 403 and named',
     guarded.filter((o) => (o['x-permissions'] ?? []).length > 0),

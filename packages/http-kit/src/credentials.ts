@@ -10,6 +10,9 @@ export type SecuritySchemes = Readonly<Record<string, object>>;
 /** The security schemes of an app's credentials, by the name that routes use in `credential`. */
 export type Credentials = Readonly<Record<string, SecuritySchemes>>;
 
+/** The name of the credential of routes that do not name one. */
+export const USUAL = 'bearer';
+
 /** The security scheme of routes that do not name a credential: a bearer token (RFC 6750). */
 export const bearerScheme: SecuritySchemes = { bearer: { type: 'http', scheme: 'bearer' } };
 

@@ -153,6 +153,11 @@ interface Declared<A, R extends Responses> {
   readonly clients?: 'first_party' | 'any';
   /** The credential scheme of the route if it is not the app's usual one; see `withCredentials`. */
   readonly credential?: string;
+  /**
+   * Credentials that requests may have and need not, each by itself: `bearer`, or a name in the document's
+   * `optionalCredentials`. The handler checks them.
+   */
+  readonly optionalCredentials?: readonly string[];
   /** The type of the resource in the path, for `permission_denied`; its id is the last path parameter. */
   readonly resource?: string;
   /** Whether the route takes an `Idempotency-Key`. Default: for a `post` that responds with 201. */

@@ -24,6 +24,14 @@ export const ownCookie = (
   };
 };
 
+/** The OpenAPI security scheme of a cookie. */
+export const cookieScheme = ({ name }: OwnCookie, description: string): object => ({
+  type: 'apiKey',
+  in: 'cookie',
+  name,
+  description,
+});
+
 /** The cookie of the web session; its value is the session's secret. */
 export const sessionCookie = (config: { readonly isLocal: boolean }): OwnCookie =>
   ownCookie('session', config);

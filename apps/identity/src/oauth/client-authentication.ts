@@ -6,6 +6,14 @@ import { invalidRequest, type Parameters } from './request.ts';
 
 export type AuthenticatedClient = NonNullable<Awaited<ReturnType<Provider['Client']['find']>>>;
 
+/** The OpenAPI security scheme of clients, which may authenticate in the body instead. */
+export const clientScheme = {
+  type: 'http',
+  scheme: 'basic',
+  description:
+    'The id and the secret of an OAuth client, each encoded as in a form (RFC 6749 section 2.3.1). Instead, the body may contain `client_id` and `client_secret`; a public client sends its `client_id` alone.',
+};
+
 /** What a client presents to authenticate. */
 export interface PresentedCredentials {
   readonly clientId: string;

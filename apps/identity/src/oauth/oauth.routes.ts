@@ -83,6 +83,7 @@ const endpoint = ({ answer, ...declared }: Endpoint): RouteEntry =>
   forwarded({
     ...declared,
     method: 'post',
+    optionalCredentials: ['client'],
     bodyTypes: ['application/x-www-form-urlencoded', 'application/json'],
     responses: {
       200: answer,

@@ -116,14 +116,41 @@ test('a credential other than the bearer token is described by its own security 
   });
 });
 
+test('credentials that may be missing are alternatives to a request without any', () => {
+  const show = answering(shape({ a: text(1) }));
+  const session = { type: 'apiKey', in: 'cookie', name: 'session' };
+  const { paths, components } = openapi(
+    { Things: { show: { ...show, optionalCredentials: ['bearer', 'browser'] } } },
+    {
+      title: 'Things',
+      version: '1.0.0',
+      description: '',
+      problems: { 401: 'The credential is invalid' },
+      error: shape({ message: text(100) }),
+      optionalCredentials: { browser: { session } },
+    },
+  ) as { paths: object; components: { securitySchemes: object } };
+  expect(paths).toMatchObject({
+    '/named': {
+      get: { security: [{}, { bearer: [] }, { session: [] }], responses: { 401: {} } },
+    },
+  });
+  expect(components.securitySchemes).toEqual({
+    bearer: { type: 'http', scheme: 'bearer' },
+    session,
+  });
+});
+
 test("a document cannot be created if a route's credential has no security scheme", () => {
   const show = { ...answering(shape({ a: text(1) })), permission: 'authenticated' };
   const about = { title: 'Things', version: '1.0.0', description: '', problems: {} };
-  const groups = { Things: { show: { ...show, credential: 'system' } } };
   const error = shape({ message: text(100) });
-  expect(() => openapi(groups, { ...about, error, credentials: {} })).toThrow(
-    'the credential "system" has no security scheme',
-  );
+  for (const more of [{ credential: 'system' }, { optionalCredentials: ['system'] }]) {
+    const groups = { Things: { show: { ...show, ...more } } };
+    expect(() => openapi(groups, { ...about, error, credentials: {} })).toThrow(
+      'the credential "system" has no security scheme',
+    );
+  }
 });
 
 describe('headers in the document', () => {

@@ -47,7 +47,11 @@ export const openapi = (groups: RouteGroups, options: DocumentOptions & Renderin
       schemas: sorted(schemas),
       responses,
       ...headerComponents(),
-      securitySchemes: Object.assign({}, bearerScheme, ...Object.values(options.credentials ?? {})),
+      securitySchemes: Object.assign(
+        {},
+        bearerScheme,
+        ...Object.values({ ...options.credentials, ...options.optionalCredentials }),
+      ),
     },
   };
 };

@@ -1,5 +1,5 @@
 import type { Shape } from '@tessera/fields';
-import { bearerScheme } from '../credentials.ts';
+import { bearerScheme, type Credentials, USUAL } from '../credentials.ts';
 import { headerParameters } from '../headers.ts';
 import { withIdempotencyKey } from '../idempotency.ts';
 import { permissionsOf, type RouteEntry } from '../route.ts';
@@ -38,15 +38,24 @@ const parametersOf = (
     };
   });
 
-/** The security requirements of a route. Throws if its credential has no security scheme. */
+/**
+ * The security requirements of a route, each an alternative; an empty one stands for a request without credentials.
+ * Throws if a credential of the route has no security scheme.
+ */
 const securityOf = (
-  { permission, credential, path }: RouteEntry,
-  { credentials = {} }: DocumentOptions,
+  { permission, credential = USUAL, optionalCredentials, path }: RouteEntry,
+  options: DocumentOptions,
 ): object[] => {
-  if (permission === 'public') return [];
-  const schemes = credential === undefined ? bearerScheme : credentials[credential];
-  if (!schemes) throw new Error(`${path}: the credential "${credential}" has no security scheme.`);
-  return [mapped(schemes, () => [])];
+  const requirementOf = (name: string, known: Credentials = {}): object => {
+    const schemes = name === USUAL ? bearerScheme : known[name];
+    if (!schemes) throw new Error(`${path}: the credential "${name}" has no security scheme.`);
+    return mapped(schemes, () => []);
+  };
+  if (optionalCredentials) {
+    const { optionalCredentials: known } = options;
+    return [{}, ...optionalCredentials.map((name) => requirementOf(name, known))];
+  }
+  return permission === 'public' ? [] : [requirementOf(credential, options.credentials)];
 };
 
 /** The OpenAPI operation of a route. */

@@ -16,6 +16,8 @@ export interface DocumentOptions {
   readonly problems: Readonly<Record<number, string>>;
   /** The credentials that the gate accepts besides bearer tokens. */
   readonly credentials?: Credentials;
+  /** The credentials that routes may name in `optionalCredentials` besides `bearer`. */
+  readonly optionalCredentials?: Credentials;
   /** Examples of the app's own errors. */
   readonly errorExample?: ErrorExample;
   /** Whether the app keeps responses by `Idempotency-Key`. */

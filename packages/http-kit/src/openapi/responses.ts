@@ -1,5 +1,6 @@
 import type { Field } from '@tessera/fields';
 import type { Request } from 'express';
+import { USUAL } from '../credentials.ts';
 import { errorExample } from '../error-examples.ts';
 import { isFileBody } from '../files/file-body.ts';
 import { headersOf, type ResponseHeader } from '../headers.ts';
@@ -25,7 +26,8 @@ export const servesFile = ({ responses }: RouteEntry): boolean =>
 const statusesOf = (route: RouteEntry): number[] => {
   const guarded = route.permission !== 'public';
   return [
-    ...(guarded ? [401, 403] : []),
+    ...(guarded || route.optionalCredentials?.includes(USUAL) ? [401] : []),
+    ...(guarded ? [403] : []),
     ...(route.params ? [404] : []),
     ...(route.forward ? [] : [400, 422]),
     ...(takesBody(route) ? [413, 415] : []),

@@ -43,6 +43,7 @@ export const confirmationRoutes = (dependencies: Dependencies): RouteTable => {
       method: 'get',
       path: '/api/auth/email/verify',
       permission: 'public',
+      optionalCredentials: ['bearer', 'confirmation'],
       limit: 'public',
       summary: 'Get what confirming an email address requires',
       description: 'Has no side effects: mail scanners open links before the recipient does.',
@@ -66,6 +67,7 @@ export const confirmationRoutes = (dependencies: Dependencies): RouteTable => {
       method: 'post',
       path: '/api/auth/email/verify',
       permission: 'public',
+      optionalCredentials: ['bearer', 'confirmation'],
       limit: 'public',
       summary: 'Confirm an email address',
       description:

@@ -26,6 +26,7 @@ export const invitationRoutes = ({ invitations, authenticate }: Dependencies): R
     method: 'post',
     path: '/api/auth/invitations/accept',
     permission: 'public',
+    optionalCredentials: ['bearer'],
     limit: 'public',
     clients: 'first_party',
     summary: 'Accept an invitation',

@@ -49,6 +49,8 @@ export const registrationRoutes = (dependencies: Dependencies): RouteTable => {
     method: 'post',
     path: '/api/auth/register',
     permission: isOpen ? 'public' : PERMISSION,
+    // Clients do not know whether registration is enabled.
+    optionalCredentials: ['bearer'],
     limit: isOpen ? 'public' : 'default',
     summary: 'Invite a person to the tenant, or register',
     description:
@@ -102,6 +104,7 @@ export const registrationRoutes = (dependencies: Dependencies): RouteTable => {
       method: 'post',
       path: '/api/auth/email/resend',
       permission: 'public',
+      optionalCredentials: ['bearer', 'confirmation'],
       limit: 'public',
       summary: 'Resend the link that confirms an email address',
       description:

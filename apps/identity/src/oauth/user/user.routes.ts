@@ -74,6 +74,7 @@ const problems = {
 export const userOAuthRoutes = (server: AuthorizationServer): RouteTable => ({
   authorize: forwarded({
     method: 'get',
+    optionalCredentials: ['session'],
     path: userPaths.authorization,
     summary: 'Begin an authorization with PKCE',
     description:
@@ -86,6 +87,7 @@ export const userOAuthRoutes = (server: AuthorizationServer): RouteTable => ({
   }),
   resumeAuthorization: forwarded({
     method: 'get',
+    optionalCredentials: ['session'],
     path: `${userPaths.authorization}/{uid}`,
     summary: 'Resume an authorization after consent',
     params: shape({ uid: text(100) }),
@@ -96,6 +98,7 @@ export const userOAuthRoutes = (server: AuthorizationServer): RouteTable => ({
   }),
   revokeUserToken: forwarded({
     method: 'post',
+    optionalCredentials: ['client'],
     path: userPaths.revocation,
     summary: 'Revoke a token of the client',
     description:
@@ -122,6 +125,7 @@ export const userOAuthRoutes = (server: AuthorizationServer): RouteTable => ({
   }),
   issueUserToken: forwarded({
     method: 'post',
+    optionalCredentials: ['client'],
     path: userPaths.token,
     summary: 'Exchange a code or a refresh token for tokens',
     body: UserTokenRequest,
