@@ -79,6 +79,33 @@ describe('browsers', () => {
     expect(stranger.headers['access-control-allow-origin']).toBeUndefined();
   });
 
+  test.each([
+    ['/', undefined],
+    ['/docs', undefined],
+    ['/docs/service.css', undefined],
+    ['/nothing', undefined],
+    ['/docs/api.json', 'https://app.test'],
+    ['/api/crm/contacts', 'https://app.test'],
+    ['/api/crm/nothing', 'https://app.test'],
+    ['/public/links/x', 'https://app.test'],
+    ['/public/nobody', '*'],
+    ['/public/nobody/kb-articles', '*'],
+    ['/public/nobody/feed.rss', '*'],
+    ['/public/nobody/sitemap.xml', '*'],
+    ['/public/previews/x', '*'],
+  ])('may read %s from %s', async (path, allowed) => {
+    for (const accept of ['*/*', 'text/html']) {
+      const headers = { origin: 'https://app.test', accept };
+      const preflight = { ...headers, 'access-control-request-method': 'GET' };
+      for (const answer of [
+        await crm.http.get(path).set(headers),
+        await crm.http.options(path).set(preflight),
+      ]) {
+        expect(answer.headers['access-control-allow-origin']).toBe(allowed);
+      }
+    }
+  });
+
   test('neither store a response nor run anything in it', async () => {
     const { headers } = await crm.http.get('/api/crm/health');
     expect(headers['cache-control']).toBe('no-store');

@@ -45,7 +45,6 @@ import { leaveRequestRoutes } from './features/leave-requests/leave-requests.rou
 import { accountTestRoutes } from './features/messaging-accounts/account-tests.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
 import { projectRoutes } from './features/projects/projects.routes.ts';
-import { isPublicReading } from './features/public-reading/paths.ts';
 import { readingRoutes } from './features/public-reading/reading.routes.ts';
 import { siteRoutes } from './features/public-reading/site.routes.ts';
 import { xmlRoutes } from './features/public-reading/xml.routes.ts';
@@ -322,7 +321,7 @@ export const createApp = (context: Context, furtherGroups: RouteGroups = {}): Ap
     idempotency: createIdempotency(context.database, context.vault),
     bodyLimit: BODY_LIMIT,
     streamsPerPrincipal: config.streamsPerCaller,
-    cors: { origins: config.corsOrigins, credentials: false, isOpen: isPublicReading },
+    cors: { origins: config.corsOrigins, credentials: false },
     trustedProxies: config.trustedProxies,
     render: renderError,
     isDatabaseUnavailable,

@@ -1,3 +1,4 @@
+import { Forms } from './testing/forms.ts';
 import { identityDatabase, startIdentity, type TestIdentity } from './testing/identity.ts';
 import { severable } from './testing/severable.ts';
 
@@ -101,6 +102,60 @@ describe('browsers', () => {
     expect(headers['access-control-allow-credentials']).toBe('true');
     const stranger = await from('https://evil.test');
     expect(stranger.headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  test('get no CORS headers from pages and redirects, with or without a preflight request', async () => {
+    const cookie = await new Forms(identity).signIn((await identity.people.user()).email);
+    const sent = { origin: 'https://app.test', cookie };
+    for (const path of [
+      '/',
+      '/account',
+      '/account/two-factor/set-up',
+      '/account/two-factor/recovery-codes',
+      '/account/devices',
+      '/account/activity',
+      '/session',
+      '/sign-in',
+      '/password/reset?token=x',
+      '/consent/x',
+      '/continue',
+      '/.well-known/change-password',
+      '/oauth/authorize?client_id=x',
+      '/oauth/authorize/x',
+      '/pictures/x/256',
+      '/assets/pages.css',
+      '/docs',
+      '/account/nothing',
+      '/oauth/nothing',
+    ]) {
+      for (const method of ['get', 'head', 'post', 'delete', 'options'] as const) {
+        const answer = await identity.http[method](path).set(sent).redirects(0);
+        const preflight = await identity.http
+          .options(path)
+          .set({ ...sent, 'access-control-request-method': method.toUpperCase() });
+        for (const { headers } of [answer, preflight]) {
+          const names = Object.keys(headers).filter((name) => name.startsWith('access-control'));
+          expect([method, path, names]).toEqual([method, path, []]);
+        }
+      }
+    }
+  });
+
+  test.each([
+    '/api/me',
+    '/api/nothing',
+    '/oauth/token',
+    '/oauth/revoke',
+    '/api/oauth/token',
+    '/.well-known/openid-configuration',
+    '/.well-known/oauth-authorization-server',
+    '/.well-known/jwks.json',
+    '/docs/api.json',
+    '/docs/events.json',
+  ])('may read %s, which scripts call', async (path) => {
+    const { headers } = await identity.http.get(path).set('origin', 'https://app.test');
+    expect(headers['access-control-allow-origin']).toBe('https://app.test');
+    expect(headers['content-type']).toContain('json');
   });
 
   test('neither store a response nor run anything in it', async () => {

@@ -36,6 +36,8 @@ export const errorCodes = {
   unauthenticated: 'The token is missing, expired, revoked or not genuine.',
   invalid_credentials: 'The e-mail address or the password is wrong.',
   forged_request: 'The form was not sent by a page of this service, or the page is too old.',
+  cross_origin_forbidden:
+    'Scripts and documents of other origins cannot load this page; browsers can open it.',
   two_factor_required: 'The sign-in requires a second factor.',
   pin_required: 'The session is locked until the PIN is verified.',
   email_verification_required: 'The email address of the account must be confirmed first.',

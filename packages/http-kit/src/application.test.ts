@@ -7,10 +7,10 @@ const { app, document } = thingsApplication();
 test.each([
   ['an answer', 200, () => request(app).get('/things').set('authorization', everything)],
   ['an unauthenticated caller', 401, () => request(app).get('/things')],
-  ['an unknown address', 404, () => request(app).get('/nothing')],
+  ['an unknown address', 404, () => request(app).get('/things/7/nothing')],
   ['a malformed address', 400, () => request(app).put('/things/%ff')],
   ['a wrong method', 405, () => request(app).delete('/things')],
-  ['a page of the API reference', 200, () => request(app).get('/docs')],
+  ['the OpenAPI document', 200, () => request(app).get('/docs/api.json')],
 ])(
   '%s gets a response with a request id, security headers and CORS headers',
   async (_case, status, call) => {

@@ -1,5 +1,6 @@
 import { traceRequests } from '@tessera/telemetry';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import { type CrossOrigin, corsHeaders } from './cross-origin.ts';
 import { type ErrorHandlerOptions, errorHandler, unknownRoute } from './error-handler.ts';
 import type { Limits } from './limits.ts';
 import { type Logger, type RequestLogOptions, requestLog } from './logs.ts';
@@ -10,7 +11,7 @@ import type { DocumentOptions } from './openapi/options.ts';
 import { rejectInvalidRequests } from './parser-errors.ts';
 import { reference } from './reference.ts';
 import type { RouteGroups } from './route.ts';
-import { type CrossOrigin, crossOrigin, securityHeaders } from './security.ts';
+import { securityHeaders } from './security.ts';
 
 export interface ApplicationOptions<Caller>
   extends MountOptions<Caller>,
@@ -54,7 +55,8 @@ export interface Application {
 
 /** Creates the application of a service. This function sets the order of the middleware. */
 export const createApplication = <Caller>(options: ApplicationOptions<Caller>): Application => {
-  const { groups, about, logger, metrics, cors, limits } = options;
+  const { groups, about, logger, metrics, limits } = options;
+  const cors = corsHeaders(options.cors, limits.address(limitOfPreflights));
   let created: object | undefined;
   const document = (): object => {
     created ??= openapi(groups, {
@@ -79,10 +81,9 @@ export const createApplication = <Caller>(options: ApplicationOptions<Caller>): 
   app.use(metrics.observe);
   app.use(securityHeaders());
   app.use(rejectInvalidRequests);
-  app.use(crossOrigin(cors, limits.address(limitOfPreflights)));
   for (const observer of options.observers) app.use(observer);
-  app.use(mount(groups, options));
-  app.use(reference(about.title, documents, limits.address('service')));
+  app.use(mount(groups, options, cors));
+  app.use(reference(about.title, documents, limits.address('service'), cors));
   app.use(limits.address('default'), unknownRoute);
   app.use(limitedErrors(limits));
   app.use(errorHandler(options));

@@ -136,7 +136,7 @@ export {
   streamed,
   under,
 } from './route.ts';
-export { crossOrigin, securityHeaders } from './security.ts';
+export { securityHeaders } from './security.ts';
 export { send } from './send.ts';
 export { type Listening, listen, PortInUseError } from './serve.ts';
 export { requests, serviceSettings, serviceUrl, serviceVariables } from './service-settings.ts';

@@ -1,5 +1,12 @@
 import { type RequestHandler, Router } from 'express';
 import { binaryBody, jsonBody } from './body.ts';
+import {
+  type CorsHeaders,
+  crossOriginUseOfPath,
+  noCors,
+  onlyNavigation,
+  pathsOfApi,
+} from './cross-origin.ts';
 import { wrongMethod } from './error-handler.ts';
 import { limitedStreams } from './event-streams/limited-streams.ts';
 import { isFileBody } from './files/file-body.ts';
@@ -10,7 +17,7 @@ import { type Idempotency, takesIdempotencyKey } from './idempotency.ts';
 import type { Limits } from './limits.ts';
 import { flatten, type NamedRoute, requireKnownCredential } from './named-routes.ts';
 import { takesBody } from './request-input.ts';
-import { isBinary, type RouteEntry, type RouteGroups } from './route.ts';
+import { crossOriginUseOf, isBinary, type RouteEntry, type RouteGroups } from './route.ts';
 
 export interface MountOptions<Caller> {
   readonly gate: Gate<Caller>;
@@ -40,6 +47,7 @@ const stepsOf = <Caller>(
   const steps: RequestHandler[] = [limits.address(limitClass)];
   const keyed = limits.keyed(limitClass);
   if (keyed) steps.push(keyed);
+  if (crossOriginUseOf(route) === 'navigation') steps.push(onlyNavigation);
   if (route.permission !== 'public') {
     steps.push(
       async function authenticate(req, res, next) {
@@ -84,6 +92,7 @@ const byAddress = (routes: readonly NamedRoute[]): [path: string, routes: NamedR
 export const mount = <Caller>(
   groups: RouteGroups,
   options: MountOptions<Caller>,
+  cors: CorsHeaders = noCors,
 ): RequestHandler => {
   const newRouter = (): Router => Router({ caseSensitive: true, strict: true });
   const literals = new Map<string, Router>();
@@ -91,12 +100,18 @@ export const mount = <Caller>(
   const streamsOf = limitedStreams(options);
   const beginUpload = createUploadSlots(options.uploadLimits ?? []);
   const all = flatten(groups);
+  const isPathOfApi = pathsOfApi(all.map(([, route]) => route));
   for (const route of all) requireKnownCredential(route, options.gate.credentials);
   for (const [path, routes] of byAddress(all)) {
     const isLiteral = !path.includes('{');
     const router = isLiteral ? newRouter() : patterns;
     if (isLiteral) literals.set(path, router);
     const address = router.route(path.replace(/\{(\w+)\}/g, ':$1'));
+    const use = crossOriginUseOfPath(routes.map(([, route]) => route));
+    address.all((_req, res, next) => {
+      res.locals.route = path;
+      next();
+    }, cors[use]);
     // Express would answer HEAD by the route for GET if that came first.
     const headFirst = routes.toSorted(
       ([, a], [, b]) => Number(b.method === 'head') - Number(a.method === 'head'),
@@ -104,7 +119,6 @@ export const mount = <Caller>(
     for (const [id, route] of headFirst) {
       const remember: RequestHandler = (_req, res, next) => {
         res.locals.operation = id;
-        res.locals.route = route.path;
         res.locals.isPage = route.isPage;
         if (route.headers) res.set(route.headers);
         next();
@@ -119,5 +133,12 @@ export const mount = <Caller>(
       wrongMethod(routes.map(([, route]) => route.method)),
     );
   }
-  return (req, res, next) => (literals.get(req.path) ?? patterns)(req, res, next);
+  return (req, res, next) => {
+    const leave = (error?: unknown): void => {
+      const isUnrouted = res.locals.route === undefined;
+      const use = isUnrouted && isPathOfApi(req.path) ? 'configured' : 'navigation';
+      cors[use](req, res, (limited?: unknown) => next(limited ?? error));
+    };
+    (literals.get(req.path) ?? patterns)(req, res, leave);
+  };
 };

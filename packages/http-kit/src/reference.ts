@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { type RequestHandler, Router } from 'express';
 import { compressed, type StaticContent } from './compressed.ts';
+import { type CorsHeaders, noCors, onlyNavigation } from './cross-origin.ts';
 import { wrongMethod } from './error-handler.ts';
 
 const require = createRequire(import.meta.url);
@@ -60,6 +61,8 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+const PAGE = '/docs';
+
 const FIVE_MINUTES = 'public, max-age=300';
 const FOR_GOOD = 'public, max-age=31536000, immutable';
 
@@ -67,14 +70,17 @@ const asset = (name: string): Buffer => readFileSync(new URL(`../assets/${name}`
 
 /**
  * Serves documents as JSON (path -> what creates the document at the first request), and the API reference of
- * `/docs/api.json` at `/docs`. `limit` counts requests for all of them.
+ * `/docs/api.json` at `/docs`. `limit` counts requests for all of them. Scripts of the configured origins may read the
+ * documents, but not the page and its parts.
  */
 export const reference = (
   title: string,
   documents: Readonly<Record<string, () => object>>,
   limit: RequestHandler,
+  cors: CorsHeaders = noCors,
 ): RequestHandler => {
   const handlers = new Map<string, RequestHandler>();
+  const isDocument = (path: string): boolean => Object.hasOwn(documents, path);
   const serve = (path: string, content: StaticContent): void => {
     handlers.set(path, compressed(content));
   };
@@ -92,7 +98,7 @@ export const reference = (
     serve(path, { type: 'application/json', cacheControl: FIVE_MINUTES, read });
   }
   const folder = `/docs/assets/${versionOfReader()}`;
-  serveText('/docs', 'html', page(title, `${folder}/standalone.esm.js`));
+  serveText(PAGE, 'html', page(title, `${folder}/standalone.esm.js`));
   serveText('/docs/reference.js', 'text/javascript', asset('reference.js'));
   serveText('/docs/reference.css', 'css', asset('reference.css'));
   serveText('/docs/service.css', 'css', asset('service.css'));
@@ -104,7 +110,9 @@ export const reference = (
   // A map lookup, because a router would try the path of every module in turn.
   return Router().use(
     (req, _res, next) => next(handlers.has(req.path) ? undefined : 'router'),
+    (req, res, next) => (isDocument(req.path) ? cors.configured(req, res, next) : next()),
     limit,
+    (req, res, next) => (req.path === PAGE ? onlyNavigation(req, res, next) : next()),
     (req, res, next) => {
       if (req.method !== 'GET' && req.method !== 'HEAD') return otherMethod(req, res, next);
       res.set('Content-Security-Policy', policy);

@@ -40,6 +40,7 @@ export const rootRoute = (options: RootOptions): RouteEntry => {
   return forwarded({
     method: 'get',
     path: '/',
+    crossOrigin: 'navigation',
     summary: 'Name, version and links of the service',
     description: 'Browsers get a page.',
     responses: { 200: envelope },

@@ -130,6 +130,15 @@ export interface Problem {
   error(): HttpError;
 }
 
+/**
+ * What browsers may do with a route from other origins:
+ * - `configured`: scripts of the configured origins may call it, with cookies if the app allows that.
+ * - `every`: scripts of every origin may read it, without cookies.
+ * - `navigation`: browsers may open it, such as a page or a redirect. Scripts cannot read it, and cannot load it.
+ * - `embedding`: documents may embed it, such as an image. Scripts cannot read it.
+ */
+export type CrossOriginUse = 'configured' | 'every' | 'navigation' | 'embedding';
+
 interface Declared<A, R extends Responses> {
   readonly method: Method;
   /** The required permissions, checked in this order; or `public` or `authenticated`. */
@@ -164,6 +173,8 @@ interface Declared<A, R extends Responses> {
   readonly isIdempotent?: boolean;
   /** The rate limit class of the route. Default: `default`. */
   readonly limit?: string;
+  /** What browsers may do with the route from other origins. Default: `navigation` for a page, else `configured`. */
+  readonly crossOrigin?: CrossOriginUse;
 }
 
 /** A route declaration with the types of its handler. */
@@ -264,6 +275,10 @@ export const credentialRoutesFor =
 export const forwarded = (
   route: Omit<RouteEntry, 'permission' | 'handler'> & { readonly forward: RequestHandler },
 ): RouteEntry => ({ ...route, permission: 'public' });
+
+/** What browsers may do with a route from other origins. */
+export const crossOriginUseOf = ({ crossOrigin, isPage }: RouteEntry): CrossOriginUse =>
+  crossOrigin ?? (isPage ? 'navigation' : 'configured');
 
 /** The permissions that a route requires; none for `public` and `authenticated`. */
 export const permissionsOf = (route: RouteEntry): readonly string[] =>

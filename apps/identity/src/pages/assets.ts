@@ -60,6 +60,7 @@ const staticFileRoute = (name: string, { path, type, content, version, policy }:
     path,
     summary: `Static file: ${name}`,
     isPage: true,
+    crossOrigin: 'embedding',
     responses: {},
     forward: ({ query }, res) => {
       if (policy !== undefined) res.set('Content-Security-Policy', policy);

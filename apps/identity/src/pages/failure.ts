@@ -8,12 +8,17 @@ import { alertOfTenant } from './tenant-state.ts';
 import type { Texts } from './texts/texts.ts';
 import { pageAddress, readerOf, returnToOf } from './visit.ts';
 
+/** Whether scripts of another origin may read the response. */
+const isForScripts = (res: Response): boolean =>
+  res.get('Access-Control-Allow-Origin') !== undefined;
+
 /**
- * Whether the client expects a page: browsers list HTML first in Accept. Paths below `/api` always get JSON.
+ * Whether the client expects a page: browsers list HTML first in Accept. Paths below `/api` always get JSON, and so do
+ * scripts of other origins.
  */
 const expectsPage = (req: Request, res: Response): boolean =>
   res.locals.isPage === true ||
-  (!req.path.startsWith('/api/') && req.accepts(['json', 'html']) === 'html');
+  (!req.path.startsWith('/api/') && !isForScripts(res) && req.accepts(['json', 'html']) === 'html');
 
 const explanationOf = (error: HttpError, texts: Texts): string => {
   const { status, code, headers } = error;

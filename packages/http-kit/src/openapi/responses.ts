@@ -1,11 +1,17 @@
 import type { Field } from '@tessera/fields';
 import type { Request } from 'express';
 import { USUAL } from '../credentials.ts';
+import { navigationProblem } from '../cross-origin.ts';
 import { errorExample } from '../error-examples.ts';
 import { isFileBody } from '../files/file-body.ts';
 import { headersOf, type ResponseHeader } from '../headers.ts';
 import { takesBody } from '../request-input.ts';
-import type { DeclaredResponse, Problem, RouteEntry } from '../route.ts';
+import {
+  crossOriginUseOf,
+  type DeclaredResponse,
+  type Problem,
+  type RouteEntry,
+} from '../route.ts';
 import type { DocumentContext } from './options.ts';
 import { hoist, jsonContent, mapped } from './schemas.ts';
 
@@ -22,12 +28,14 @@ const fileHeaders = ['ETag', 'Last-Modified', 'Accept-Ranges', 'Content-Disposit
 export const servesFile = ({ responses }: RouteEntry): boolean =>
   Object.values(responses).some((response) => 'fileTypes' in response);
 
+const isOpenedByBrowsers = (route: RouteEntry): boolean => crossOriginUseOf(route) === 'navigation';
+
 /** The statuses that a route can respond with because of its declaration. */
 const statusesOf = (route: RouteEntry): number[] => {
   const guarded = route.permission !== 'public';
   return [
     ...(guarded || route.optionalCredentials?.includes(USUAL) ? [401] : []),
-    ...(guarded ? [403] : []),
+    ...(guarded || isOpenedByBrowsers(route) ? [403] : []),
     ...(route.params ? [404] : []),
     ...(route.forward ? [] : [400, 422]),
     ...(takesBody(route) ? [413, 415] : []),
@@ -109,6 +117,7 @@ export const responsesOf = (route: RouteEntry, context: DocumentContext): object
   const problems: Readonly<Record<number, string | Problem>> = {
     ...fileProblems,
     ...options.problems,
+    ...(isOpenedByBrowsers(route) && { 403: navigationProblem }),
     ...route.problems,
   };
   const always = Object.keys(route.headers ?? {}) as ResponseHeader[];

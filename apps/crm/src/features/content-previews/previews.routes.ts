@@ -93,6 +93,7 @@ const served = {
   method: 'get',
   permission: 'public',
   limit: 'link',
+  crossOrigin: 'every',
   params: shape({ token: rawText(200) }),
   headers: { 'X-Robots-Tag': 'noindex, nofollow' },
   problems: ended,

@@ -24,6 +24,7 @@ export const publicRead = {
   method: 'get',
   permission: 'public',
   limit: 'public',
+  crossOrigin: 'every',
   requestHeaders: ['If-None-Match', 'If-Modified-Since'],
   responseHeaders: { 200: ['ETag'] },
 } as const;

@@ -53,6 +53,8 @@ export const pictureRoutes = (pictures: PictureService): RouteTable => ({
     // Browsers request many pictures at once, and users share addresses.
     limit: 'service',
     summary: 'Get the profile picture of a user',
+    // Frontends on other origins embed it.
+    crossOrigin: 'embedding',
     // Shown by browsers; only `avatar_url` contains the unguessable URL.
     isPage: true,
     responses: {},
@@ -62,7 +64,6 @@ export const pictureRoutes = (pictures: PictureService): RouteTable => ({
       if (content === null) throw notFound();
       res
         .set('Cache-Control', `public, max-age=${CACHE_SECONDS}, immutable`)
-        // Frontends on other origins embed it.
         .set('Cross-Origin-Resource-Policy', 'cross-origin')
         .type('image/webp')
         .send(Buffer.from(content));

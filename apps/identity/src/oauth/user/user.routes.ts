@@ -76,6 +76,7 @@ export const userOAuthRoutes = (server: AuthorizationServer): RouteTable => ({
     method: 'get',
     optionalCredentials: ['session'],
     path: userPaths.authorization,
+    crossOrigin: 'navigation',
     summary: 'Begin an authorization with PKCE',
     description:
       'For browsers, with the cookie of the web session. Redirects to the login page, the PIN page or a consent page, and finally back to the client with a code or an error.',
@@ -89,6 +90,7 @@ export const userOAuthRoutes = (server: AuthorizationServer): RouteTable => ({
     method: 'get',
     optionalCredentials: ['session'],
     path: `${userPaths.authorization}/{uid}`,
+    crossOrigin: 'navigation',
     summary: 'Resume an authorization after consent',
     params: shape({ uid: text(100) }),
     responses: { 302: empty, 400: OAuthFailure },
