@@ -88,7 +88,7 @@ export const emailChangePages = ({ emailChanges }: Dependencies): Record<string,
       fields: {},
       async submit(visit, _nothing, { token }) {
         const restored = await emailChanges.undo(token, visit.origin);
-        const query = { token: restored.token, email: restored.email, notice: 'email_restored' };
+        const query = { token: restored.token, notice: 'email_restored' };
         return `/password/reset?${new URLSearchParams(query)}`;
       },
     },

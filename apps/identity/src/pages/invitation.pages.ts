@@ -30,8 +30,8 @@ export const invitationPages = (use: Dependencies): Record<string, AnyPage> => {
   const { invitations, issuer, minLength } = use;
 
   /** URL of this page, for the return from sign-in. */
-  const returnTo = (token: string, email: string): string =>
-    `${issuer}/invitations/accept?${new URLSearchParams({ token, login_hint: email })}`;
+  const returnTo = (token: string): string =>
+    `${issuer}/invitations/accept?${new URLSearchParams({ token })}`;
 
   const { token: _token, ...acceptance } = AcceptInvitation.fields;
   const invitation = page({
@@ -40,7 +40,7 @@ export const invitationPages = (use: Dependencies): Record<string, AnyPage> => {
     async open(visit) {
       const { token = '' } = visit.query;
       const invitation = await invitations.show(token);
-      const back = { returnTo: returnTo(token, invitation.email), next: null };
+      const back = { returnTo: returnTo(token), next: null };
       const first = visit.user?.restriction && restrictionPages[visit.user.restriction];
       if (first && invitation.asks === 'sign_in' && isInvited(visit, invitation)) {
         throw new Redirect(pageAddress(back, first));

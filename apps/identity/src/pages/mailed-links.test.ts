@@ -146,6 +146,73 @@ describe('the page that resets a password', () => {
     return linkTo('password_reset', email ?? '');
   };
 
+  test('shows the address of the account, and nothing else that the URL contains', async () => {
+    const { email } = await identity.people.user();
+    const link = await forgotten({ email });
+    const said = 'Your account is locked. Call 555 0100';
+    const url = new URL(link, 'https://identity.test');
+    url.searchParams.set('email', said);
+    for (const path of [link, url.pathname + url.search, link.replace(/&email=[^&]*/, '')]) {
+      const page = await read(path);
+      expect(page).toContain(`For ${email}. You will be signed out on all devices.`);
+      expect(page).toMatch(new RegExp(`name="username"[^>]*value="${email}"`));
+      expect(page).not.toContain(said);
+    }
+  });
+
+  const expectDead = async (path: string) => {
+    for (const page of [
+      await read(path),
+      (await forms.send(path, await forms.open('/sign-in'), password)).text,
+    ]) {
+      expect(page).toContain(BAD_LINK);
+      expect(page).toContain('href="/password/forgot">Request a new link');
+      expect(page).not.toContain('type="password"');
+    }
+  };
+
+  test('says that an unknown link is invalid, and leads to a new one', async () => {
+    const said = 'Your account is locked. Call 555 0100';
+    for (const token of ['x', '', said]) {
+      const path = `/password/reset?${new URLSearchParams({ token, email: said })}`;
+      await expectDead(path);
+      expect(await read(path)).not.toContain(said);
+    }
+    await expectDead('/password/reset');
+    await expectDead('/password/reset?token=a&token=b');
+  });
+
+  test('says the same of a used link, an expired one, and one of a deactivated account', async () => {
+    const [used, expired, deactivated] = await Promise.all(
+      [0, 1, 2].map(async () => {
+        const user = await identity.people.user();
+        return { user, link: await forgotten(user) };
+      }),
+    );
+    if (!used || !expired || !deactivated) throw new Error('There are no links.');
+    // Opening the link does not use it.
+    await read(used.link);
+    const form = await forms.open(used.link);
+    expect((await forms.send(used.link, form, password)).status).toBe(303);
+    await expectDead(used.link);
+    const { database } = identity.context;
+    await database.oneTimeToken.updateMany({
+      where: { userId: expired.user.id },
+      data: { expiresAt: new Date() },
+    });
+    await expectDead(expired.link);
+    await database.user.update({ where: { id: deactivated.user.id }, data: { isActive: false } });
+    await expectDead(deactivated.link);
+  });
+
+  test('keeps the form of a link that is used in another tab meanwhile from changing anything', async () => {
+    const link = await forgotten(await identity.people.user());
+    const [form, other] = [await forms.open(link), await forms.open(link)];
+    expect((await forms.send(link, form, password)).status).toBe(303);
+    const answer = await forms.send(link, other, password);
+    expect([answer.status, answer.text]).toEqual([422, expect.stringContaining(BAD_LINK)]);
+  });
+
   test('does not tell another signed-in user that their password has been changed', async () => {
     const link = await forgotten(await identity.people.user());
     const cookie = await stranger();

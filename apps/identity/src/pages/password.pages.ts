@@ -59,12 +59,15 @@ export const passwordPages = ({
     path: '/password/reset',
     limit: 'public',
     isForAnybody: true,
-    open: ({ query: { token = '', email = '' } }) => ({ token, email }),
+    async open({ query: { token = '' } }) {
+      return { token, email: await passwords.addressOfReset(token) };
+    },
     view(visit, { email }, form) {
-      const { reset: texts, forgot: other } = visit.texts;
-      if (form.isLinkInvalid) {
+      const { reset: texts, forgot: other, problems } = visit.texts;
+      if (email === null || form.isLinkInvalid) {
+        const alert = message(visit, { ...form, alert: form.alert ?? problems.token });
         const again = html`<p><a class="button" href="/password/forgot">${other.again}</a></p>`;
-        return { title: texts.title, hasNoForm: true, body: [message(visit, form), again] };
+        return { title: texts.title, hasNoForm: true, body: [alert, again] };
       }
       return {
         title: texts.title,
@@ -81,8 +84,9 @@ export const passwordPages = ({
         password_confirmation: ResetPassword.fields.password_confirmation,
       },
       newPassword: 'password',
-      async submit(visit, { password, password_confirmation: confirmation }, link) {
-        const userId = await passwords.reset({ ...link, password, confirmation }, visit.origin);
+      async submit(visit, { password, password_confirmation: confirmation }, { token, email }) {
+        const given = { token, email: email ?? '', password, confirmation };
+        const userId = await passwords.reset(given, visit.origin);
         return resultAddress(visit, 'password_reset', userId);
       },
     },

@@ -1,4 +1,6 @@
+import { email, validate } from '@tessera/fields';
 import type { Config } from '../config.ts';
+import type { InvitationsService } from '../features/registration/invitations.service.ts';
 import type { SignInCookies } from '../features/sign-in/sign-in.cookies.ts';
 import { Login } from '../features/sign-in/sign-in.schema.ts';
 import type { SignInService } from '../features/sign-in/sign-in.service.ts';
@@ -7,9 +9,11 @@ import type { TwoFactorService } from '../features/two-factor/two-factor.service
 import { html } from '../http/html.ts';
 import { ownCookie } from '../http/session-cookie.ts';
 import { duration } from '../mail/texts/format.ts';
+import { isInvitation } from '../oauth/user/pages.ts';
 import type { Authentication } from '../tokens/authenticate.ts';
 import type { UserCaller } from '../tokens/caller.ts';
 import { checkbox, fields, formOf, link, message } from './form.ts';
+import { nullIfInvalid } from './mailed-link.ts';
 import { type AnyPage, page } from './page.ts';
 import { destination, pageAddress, Redirect, type Visit } from './visit.ts';
 
@@ -19,14 +23,30 @@ interface Dependencies {
     'isLocal' | 'issuer' | 'frontendLoginUrl' | 'registrationEnabled' | 'lifetimes'
   >;
   readonly signIn: SignInService;
+  readonly invitations: Pick<InvitationsService, 'show'>;
   readonly twoFactor: TwoFactorService;
   readonly authentication: Pick<Authentication, 'ofPendingSignIn'>;
   readonly cookies: SignInCookies;
 }
 
-/** The user suggested by the application (`login_hint` of OpenID Connect Core). */
-const suggested = ({ returnTo }: Visit): string | undefined =>
-  (returnTo && new URL(returnTo).searchParams.get('login_hint')) || undefined;
+/**
+ * The address to prefill: that of the invitation, or the one that the application suggests (`login_hint` of OpenID
+ * Connect Core). Anybody can make such a URL, so nothing but an address is shown.
+ */
+const suggestedAddress = async (
+  { returnTo, application }: Visit,
+  { invitations, config: { issuer } }: Pick<Dependencies, 'invitations' | 'config'>,
+): Promise<string | undefined> => {
+  if (returnTo === null) return undefined;
+  const { searchParams } = new URL(returnTo);
+  if (isInvitation(issuer, returnTo)) {
+    const token = searchParams.get('token') ?? '';
+    return (await nullIfInvalid(invitations.show(token)))?.email;
+  }
+  if (application === null) return undefined;
+  const hint = validate(email(), searchParams.get('login_hint') ?? '');
+  return hint.ok ? hint.value : undefined;
+};
 
 /** URL of the operator's own login page, which returns to where the visit leads; null without one. */
 const loginElsewhere = (
@@ -52,7 +72,7 @@ export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
     path: '/sign-in',
     limit: 'login',
     isForAnybody: true,
-    open(visit) {
+    async open(visit) {
       const { notice = '' } = visit.query;
       const isOpened = visit.req.method === 'GET';
       if (visit.user && visit.returnTo === null && isOpened) {
@@ -62,9 +82,10 @@ export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
       // The other page does not know our notices.
       const isNotice = isOpened && Object.hasOwn(visit.texts.notices, notice);
       if (elsewhere !== null && !isNotice) throw new Redirect(elsewhere);
-      return { client: visit.application, elsewhere };
+      const suggested = isOpened ? await suggestedAddress(visit, use) : undefined;
+      return { client: visit.application, elsewhere, suggested };
     },
-    view(visit, { client, elsewhere }, form) {
+    view(visit, { client, elsewhere, suggested }, form) {
       const { signIn: texts } = visit.texts;
       if (elsewhere !== null) {
         return {
@@ -88,7 +109,7 @@ export const signInPages = (use: Dependencies): Record<string, AnyPage> => {
                   name: 'email',
                   type: 'email',
                   autocomplete: 'username',
-                  value: suggested(visit),
+                  value: suggested,
                 },
                 { name: 'password', type: 'password', autocomplete: 'current-password' },
               ]),

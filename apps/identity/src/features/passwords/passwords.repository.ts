@@ -58,10 +58,12 @@ export class PasswordsRepository {
     return this.#use.database.user.findUniqueOrThrow({ where: { id } });
   }
 
-  /** The reset that a token allows; null if the token is invalid or was sent to another address. */
-  async findReset(token: string, email: string): Promise<PasswordReset | null> {
+  /** The reset that a token allows; null if the token is invalid, or was not sent to `expected`. */
+  async findReset(token: string, expected?: string): Promise<PasswordReset | null> {
     const found = await findOneTimeToken(this.#use.database, 'password_reset', token);
-    if (!found || found.usedAt !== null || found.email !== email) return null;
+    if (!found || found.usedAt !== null) return null;
+    const { email } = found;
+    if (expected !== undefined && email !== expected) return null;
     const person = await this.#use.database.user.findFirst({
       where: { id: found.userId ?? '', email, isActive: true, isServiceAccount: false },
     });

@@ -57,6 +57,12 @@ export class PasswordsService {
     });
   }
 
+  /** The address of the account that a reset token is for, for a page; null if the token is invalid. */
+  async addressOfReset(token: string): Promise<string | null> {
+    const reset = await this.#use.repository.findReset(token);
+    return reset?.person.email ?? null;
+  }
+
   /**
    * Sets a new password with a reset token and signs the user out everywhere. Returns the id of the user. 422 names the
    * token and every rule that the new password breaks.
