@@ -196,6 +196,9 @@ const routesOf = (context: Context, limits: Limits): RouteGroups => ({
   'E-mail and SMS accounts': accountRoutes(context.tenantAdministration),
 });
 
+/** Bearer tokens that may have expired: for the renewal of a token, and for the end of its session. */
+const credentials = { renewable: bearerScheme, ending: bearerScheme };
+
 /** The application and its OpenAPI document. */
 export const createApp = (context: Context): Application => {
   const { config, logger, metrics, observers } = context;
@@ -227,12 +230,11 @@ export const createApp = (context: Context): Application => {
     },
     documents: { '/docs/events.json': asyncapiDocument },
     gate: {
-      // A bearer token that may have expired recently.
-      credentials: { renewable: bearerScheme },
+      credentials,
       authenticate: (req, { credential }) =>
         credential === 'renewable'
           ? context.authentication.renewer(req)
-          : context.authentication.caller(req),
+          : context.authentication.caller(req, { mayBeExpired: credential === 'ending' }),
       authorize,
     },
     limits,

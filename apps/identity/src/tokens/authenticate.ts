@@ -61,11 +61,11 @@ export class Authentication {
     this.#issuer = issuer;
   }
 
-  /** The caller of a request's bearer token; 401 without a valid one. */
-  async caller(req: Request): Promise<Caller> {
+  /** The caller of a request's bearer token; 401 without a valid one. `mayBeExpired` waives the expiry of a user's token. */
+  async caller(req: Request, { mayBeExpired = false } = {}): Promise<Caller> {
     const token = bearerToken(req);
     const isSigned = token.split('.').length === 3;
-    const caller = isSigned ? await this.#user(token) : await this.#client(token);
+    const caller = isSigned ? await this.#user(token, mayBeExpired) : await this.#client(token);
     if (!caller) throw invalidToken();
     if (caller.type !== 'client') this.#noteUse(caller);
     return caller;
@@ -132,10 +132,12 @@ export class Authentication {
     if (sessionId !== null && impersonatorId === null) this.#sessionUses.note(sessionId);
   }
 
-  async #user(token: string): Promise<UserCaller | undefined> {
+  async #user(token: string, mayBeExpired = false): Promise<UserCaller | undefined> {
     const claims = await this.#genuine(token);
-    if (!claims || claims.exp <= Date.now() / 1000) return undefined;
-    return this.#userOfToken(claims);
+    const isExpired = (at: number): boolean => !mayBeExpired && at <= Date.now();
+    if (!claims || isExpired(claims.exp * 1000)) return undefined;
+    const caller = await this.#userOfToken(claims);
+    return caller && !isExpired(+caller.expiresAt) ? caller : undefined;
   }
 
   #client(token: string): Promise<Caller | undefined> {

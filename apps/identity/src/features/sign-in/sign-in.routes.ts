@@ -37,6 +37,7 @@ export const signInRoutes = (
       method: 'post',
       path: '/api/auth/logout',
       permission: 'authenticated',
+      credential: 'ending',
       allowRestrictions: [
         'pin_required',
         'email_verification_required',
@@ -47,7 +48,7 @@ export const signInRoutes = (
       limit: 'signOut',
       summary: 'Sign out',
       description:
-        'Ends the session of the token. With a token of a tenant’s or a third-party application, only the tokens of that authorization are revoked, and with an impersonation token or an API key only that token.',
+        'Ends the session of the token, which may have expired. With a token of a tenant’s or a third-party application, only the tokens of that authorization are revoked, and with an impersonation token or an API key only that token.',
       responses: { 200: done },
       async handler({ caller, req, res, reply }) {
         const user = userOf(caller);
