@@ -1,4 +1,5 @@
 import { oneOf, optional, uuid } from '@tessera/fields';
+import { HttpError } from '@tessera/http-kit';
 import { html } from '../http/html.ts';
 import { sessionCookie } from '../http/session-cookie.ts';
 import type { ConsentRequest } from '../oauth/user/consents.ts';
@@ -24,17 +25,38 @@ const hostOf = (address: string): string => {
 const continuation = ({ req }: Visit, { redirectUri }: ConsentRequest, address: string): string =>
   applicationRedirect(redirectUri, address, { request: String(req.params.uid) });
 
+const isUnknown = (error: unknown): boolean => error instanceof HttpError && error.status === 404;
+
 /** Asks the user for consent to a third-party application. */
 export const consentPage = ({ consents, config }: Dependencies): AnyPage => {
   const session = sessionCookie(config);
   const of = ({ req, origin }: Visit) =>
     [String(req.params.uid), session.secretOf(req) ?? undefined, origin] as const;
 
+  /** The URL that begins the request of the page again. */
+  const beginning = async ({ req, origin, returnTo }: Visit): Promise<string | null> =>
+    returnTo ?? (await consents.beginAgainAt(String(req.params.uid), origin));
+
+  /**
+   * Begins a request again that does not belong to the session: the user has signed in again, somebody else has, or the
+   * request has expired.
+   */
+  const orBeginAgain = async <T>(visit: Visit, work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      const returnTo = isUnknown(error) ? await beginning(visit) : null;
+      throw returnTo === null
+        ? error
+        : new Redirect(pageAddress({ returnTo, next: null }, '/continue'));
+    }
+  };
+
   return page({
     path: '/consent/{uid}',
     async open(visit) {
-      const user = signedInUser(visit);
-      const request = await consents.show(...of(visit));
+      const user = visit.user ?? signedInUser({ ...visit, returnTo: await beginning(visit) });
+      const request = await orBeginAgain(visit, consents.show(...of(visit)));
       // Also a form that was sent twice, or whose answer was lost.
       if (request.goOnAt !== null) throw new Redirect(continuation(visit, request, request.goOnAt));
       return { user, request };
@@ -67,11 +89,11 @@ export const consentPage = ({ consents, config }: Dependencies): AnyPage => {
       fields: { decision: oneOf('accept', 'refuse'), tenant_id: optional(uuid()) },
       async submit(visit, { decision, tenant_id: shown = null }, { request }) {
         const [uid, ...from] = of(visit);
-        const address =
+        const answered =
           decision === 'refuse'
-            ? await consents.refuse(uid, ...from)
-            : await consents.accept(uid, ...from, shown);
-        return continuation(visit, request, address);
+            ? consents.refuse(uid, ...from)
+            : consents.accept(uid, ...from, shown);
+        return continuation(visit, request, await orBeginAgain(visit, answered));
       },
     },
   });

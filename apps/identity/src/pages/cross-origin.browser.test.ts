@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../testing/browser.ts';
+import { pkce } from '../testing/code-flow.ts';
 import { enterCredentials, seesAccount, startSite, type TestSite } from '../testing/pages.ts';
 
 /** A web application on another port: another origin of the same site, so its requests carry the session cookie. */
@@ -71,6 +72,29 @@ test.each([
   // An opaque response has no text.
   const opaque = await readBy({ ...withCookie, mode: 'no-cors' }, path);
   expect(['', unreadable]).toContain(opaque);
+});
+
+test('a form of another site begins an authorization in the session of the browser', async () => {
+  // Another site than 127.0.0.1, whose forms come without the cookie of the session.
+  const elsewhere = panel.url.replace('127.0.0.1', 'localhost');
+  const redirectUri = `${elsewhere}/callback`;
+  const client = await site.flow.client({ redirectUris: [redirectUri] });
+  const query = site.flow.query(client, pkce().challenge, { state: 'mine' });
+  const person = await page.context().newPage();
+  await person.goto(elsewhere);
+  await person.evaluate(`(() => {
+    const form = document.body.appendChild(document.createElement('form'));
+    form.method = 'post';
+    form.action = ${JSON.stringify(`${site.url}/oauth/authorize`)};
+    for (const [name, value] of Object.entries(${JSON.stringify(query)})) {
+      const input = form.appendChild(document.createElement('input'));
+      Object.assign(input, { name, value });
+    }
+    form.submit();
+  })()`);
+  await person.waitForURL((url) => url.pathname === '/callback');
+  const told = new URL(person.url()).searchParams;
+  expect([told.get('state'), told.get('code')]).toEqual(['mine', expect.stringMatching(/\S/)]);
 });
 
 test('the page and its own script still work', async () => {

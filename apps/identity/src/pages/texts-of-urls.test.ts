@@ -12,7 +12,7 @@ const names =
   'token email login_hint notice about reason request error error_description message title name return_to next ui_locales tenant entry by kind period page client_id redirect_uri state scope prompt nonce response_type code_challenge code_challenge_method'.split(
     ' ',
   );
-const everything = new URLSearchParams(names.map((name) => [name, said]));
+const everything = new URLSearchParams(Object.fromEntries(names.map((name) => [name, said])));
 
 /** What a person sees of a page: its texts and the values of its fields, but not where its links lead. */
 const seen = (page: string): string => page.replaceAll(/ (?:href|action)="[^"]*"/g, '');

@@ -5,7 +5,7 @@ import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { isRefusal, type Middleware } from '../forward.ts';
 import { errors } from '../oidc-provider.ts';
 import { userPaths } from '../paths.ts';
-import { invalidRequest } from '../request.ts';
+import { invalidRequest, tooLarge } from '../request.ts';
 
 /** The parameters that the endpoint knows (RFC 6749, 7636, OpenID Connect Core); others have no effect. */
 const knownParameters = [
@@ -47,13 +47,10 @@ export interface AuthorizeQuery {
   readonly authenticatedAfter: number | undefined;
 }
 
-/** Reads the query of an authorization request; 400 if it can never be valid. */
-export const readAuthorizeQuery = (originalUrl: string): AuthorizeQuery => {
-  const start = originalUrl.indexOf('?');
-  const query = parse(start < 0 ? '' : originalUrl.slice(start + 1));
-  const given = new Map<string, unknown>(Object.entries(query));
+/** The known parameters of an authorization request; 400 if it can never be valid. */
+const knownIn = (given: ReadonlyMap<string, unknown>): Parameters => {
   if (given.has('client_secret')) {
-    throw invalidRequest('client_secret must not be sent in a URL.');
+    throw invalidRequest('client_secret must not be sent to the authorization endpoint.');
   }
   const parameters: Record<string, string | string[]> = {};
   for (const name of knownParameters) {
@@ -67,8 +64,31 @@ export const readAuthorizeQuery = (originalUrl: string): AuthorizeQuery => {
   if ((parameters.response_mode ?? 'query') !== 'query') {
     throw invalidRequest('The answer comes in the query: response_mode is not supported.');
   }
+  return parameters;
+};
+
+/** Reads the query of an authorization request; 400 if it can never be valid. */
+export const readAuthorizeQuery = (originalUrl: string): AuthorizeQuery => {
+  const start = originalUrl.indexOf('?');
+  const query = parse(start < 0 ? '' : originalUrl.slice(start + 1));
+  const given = new Map<string, unknown>(Object.entries(query));
+  const parameters = knownIn(given);
   const begun = /^\d{1,15}$/.exec(String(given.get(AUTHENTICATED_AFTER)))?.[0];
   return { parameters, authenticatedAfter: begun === undefined ? undefined : Number(begun) };
+};
+
+/** What is read of a form with an authorization request. */
+export const authorizeFields = [...knownParameters, 'client_secret'] as const;
+
+/** Bytes of the longest URL that a form may become: servers accept 16 KiB of headers, cookies included. */
+const MAX_URL = 8192;
+
+/** The URL of a request that was sent as a form; 400 if it can never be valid, and 413 if the URL is too long. */
+export const urlOfForm = (issuer: string, fields: Readonly<Record<string, string>>): string => {
+  const parameters = knownIn(new Map(Object.entries(fields)));
+  const url = `${issuer}${userPaths.authorization}?${stringify(parameters)}`;
+  if (url.length > MAX_URL) throw tooLarge();
+  return url;
 };
 
 const without = (words: string | string[] | undefined, removed: readonly string[]): string =>

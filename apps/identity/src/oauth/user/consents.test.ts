@@ -371,3 +371,116 @@ test('the session’s secret is not stored with the request', async () => {
   expect(rows.length).toBeGreaterThan(0);
   expect(JSON.stringify(rows)).not.toContain(secretOf(cookie));
 });
+
+describe('a consent page that does not belong to the session any more', () => {
+  const pageAt = async (
+    client: TestClient,
+    cookie: string,
+    changes: Record<string, string> = {},
+  ) => {
+    const query = flow.query(client, challenge, {
+      state: 's',
+      scope: 'openid profile',
+      ...changes,
+    });
+    const { headers } = await flow.authorize(query, cookie);
+    const { pathname, search } = new URL(headers.location ?? '');
+    return { path: pathname + search, uid: pathname.split('/').at(-1) ?? '' };
+  };
+  const opened = async (changes: Record<string, string> = {}) => {
+    const client = await flow.client({ isTrusted: false, allowedScopes: [CONTACTS] });
+    const user = await identity.people.user();
+    const cookie = await flow.signIn(user);
+    const { path, uid } = await pageAt(client, cookie, changes);
+    const forms = new Forms(identity);
+    const form = await forms.open(path, cookie);
+    return { client, user, cookie, path, uid, forms, form };
+  };
+  const endSessions = (userId: string) =>
+    identity.context.database.session.updateMany({
+      where: { userId },
+      data: { endedAt: new Date() },
+    });
+  const parametersOf = (address: string | null) =>
+    Object.fromEntries(new URL(address ?? '').searchParams);
+  const visitorOf = (cookie: string): string => cookie.slice(cookie.indexOf('__Host-visitor'));
+
+  test.each(['accept', 'refuse'])(
+    'returns to the request after a sign-in if the session has ended: %s',
+    async (decision) => {
+      for (const isShort of [false, true]) {
+        const { client, user, path, forms, form, uid } = await opened({ state: 'mine' });
+        await endSessions(user.id);
+        const address = isShort ? `/consent/${uid}` : path;
+        for (const answer of [
+          await forms.send(address, form, { decision }),
+          await identity.http.get(address).set('cookie', form.cookie).redirects(0),
+        ]) {
+          const page = new URL(answer.headers.location ?? '', 'https://identity.test');
+          expect([answer.status, page.pathname]).toEqual([303, '/sign-in']);
+          const returnTo = page.searchParams.get('return_to');
+          expect(parametersOf(returnTo)).toEqual(
+            flow.query(client, challenge, { state: 'mine', scope: 'openid profile' }),
+          );
+          const again = new URL(returnTo ?? '');
+          const answered = await identity.http
+            .get(again.pathname + again.search)
+            .set('cookie', await flow.signIn(user))
+            .redirects(0);
+          expect(answered.headers.location).toContain('/consent/');
+        }
+        const { consent } = identity.context.database;
+        expect(await consent.count({ where: { userId: user.id } })).toBe(0);
+      }
+    },
+  );
+
+  test.each(['accept', 'refuse'])(
+    'begins the request again for the person who has signed in meanwhile: %s',
+    async (decision) => {
+      const { client, path, uid, forms, form } = await opened();
+      const other = await identity.people.user();
+      const cookie = `${await flow.signIn(other)}; ${visitorOf(form.cookie)}`;
+      for (const address of [path, `/consent/${uid}`]) {
+        for (const answer of [
+          await forms.send(address, { ...form, cookie }, { decision }),
+          await identity.http.get(address).set('cookie', cookie).redirects(0),
+        ]) {
+          const page = new URL(answer.headers.location ?? '', 'https://identity.test');
+          expect([answer.status, page.pathname]).toEqual([303, '/continue']);
+          expect(parametersOf(page.searchParams.get('return_to'))).toMatchObject({
+            client_id: client.clientId,
+            state: 's',
+          });
+        }
+      }
+      const { consent } = identity.context.database;
+      expect(await consent.count({ where: { clientId: client.clientId } })).toBe(0);
+    },
+  );
+
+  test('begins the request again if it has expired', async () => {
+    const { client, path, uid, forms, form } = await opened();
+    await identity.context.database.oAuthArtifact.deleteMany({ where: { model: 'Interaction' } });
+    const answer = await forms.send(path, form, { decision: 'accept' });
+    const page = new URL(answer.headers.location ?? '', 'https://identity.test');
+    expect([answer.status, page.pathname]).toEqual([303, '/continue']);
+    expect(page.searchParams.get('return_to')).toContain(client.clientId);
+    // Nothing is known about it without its URL.
+    await identity.http.get(`/consent/${uid}`).set('cookie', form.cookie).expect(404);
+  });
+
+  test.each(['/pin', '/password/change', '/email/confirm', '/two-factor'])(
+    'is like %s, whose form returns to the request after a sign-in',
+    async (page) => {
+      const query = flow.query(await flow.client(), challenge) as Record<string, string>;
+      const returnTo = `https://identity.test/oauth/authorize?${new URLSearchParams(query)}`;
+      const forms = new Forms(identity);
+      const path = `${page}?${new URLSearchParams({ return_to: returnTo })}`;
+      const answer = await forms.send(path, await forms.open('/sign-in'), { pin: '1', code: '1' });
+      const next = new URL(answer.headers.location ?? '', 'https://identity.test');
+      expect([answer.status, next.pathname]).toEqual([303, '/sign-in']);
+      expect(next.searchParams.get('return_to')).toBe(returnTo);
+    },
+  );
+});

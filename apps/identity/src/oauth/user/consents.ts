@@ -6,7 +6,7 @@ import type { Origin } from '../../origin/origin.ts';
 import type { SessionUses } from '../../tokens/session-uses.ts';
 import { returnUrlOfStored } from './authorize.ts';
 import { actingTenantId, isAdmitted } from './grant.ts';
-import { createUncertainCommits, runInRequest } from './request-context.ts';
+import { createUncertainCommits, type RequestContext, runInRequest } from './request-context.ts';
 import { clientTenantId } from './stores/clients.ts';
 import { recordConsent } from './stores/consents.ts';
 import { findWebSession, type WebSession } from './stores/web-sessions.ts';
@@ -133,6 +133,21 @@ export class Consents {
     });
   }
 
+  /** The URL that begins a request again, in any session; null if the request is not stored any more. */
+  async beginAgainAt(uid: string, origin: Origin): Promise<string | null> {
+    const provider = await this.#provider();
+    const interaction = await runInRequest(this.#context(origin), () =>
+      provider.Interaction.find(uid),
+    );
+    return interaction ? returnUrlOfStored(provider.issuer, interaction.params) : null;
+  }
+
+  #context(origin: Origin): RequestContext {
+    const uncertainCommits = createUncertainCommits();
+    const sessionUses = this.#sessionUses;
+    return { db: this.#database, origin, events: [], uncertainCommits, sessionUses };
+  }
+
   async #withPending<T>(
     uid: string,
     secret: string | undefined,
@@ -140,23 +155,18 @@ export class Consents {
     work: (pending: PendingConsent) => Promise<T>,
   ): Promise<T> {
     const provider = await this.#provider();
-    const db = this.#database;
-    const sessionUses = this.#sessionUses;
+    const { idleAfter } = this.#sessionUses;
     const session =
-      secret === undefined ? undefined : await findWebSession(db, secret, sessionUses.idleAfter);
+      secret === undefined ? undefined : await findWebSession(this.#database, secret, idleAfter);
     if (!session) throw notFound('The request');
     const { id: sessionId, userId, expiresAt } = session;
     const chain = { userId, sessionId, tenantId: null, name: null, expiresAt };
-    const uncertainCommits = createUncertainCommits();
-    return runInRequest(
-      { db, origin, events: [], uncertainCommits, session, chain, sessionUses },
-      async () => {
-        const interaction = await provider.Interaction.find(uid);
-        if (interaction?.session?.uid !== session.id) throw notFound('The request');
-        const client = await provider.Client.find(text(interaction.params.client_id));
-        if (!client) throw notFound('The request');
-        return work({ provider, interaction, session, client });
-      },
-    );
+    return runInRequest({ ...this.#context(origin), session, chain }, async () => {
+      const interaction = await provider.Interaction.find(uid);
+      if (interaction?.session?.uid !== session.id) throw notFound('The request');
+      const client = await provider.Client.find(text(interaction.params.client_id));
+      if (!client) throw notFound('The request');
+      return work({ provider, interaction, session, client });
+    });
   }
 }

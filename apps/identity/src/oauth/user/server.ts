@@ -15,11 +15,13 @@ import { challengeOf, providerHandler, type ResponseShapes } from '../forward.ts
 import { userPaths } from '../paths.ts';
 import { browserRequest, providerRequest, readParameters, required } from '../request.ts';
 import {
+  authorizeFields,
   browserResponse,
   checkFreshAuthentication,
   providerUrl,
   readAuthorizeQuery,
   returnUrl,
+  urlOfForm,
 } from './authorize.ts';
 import { Consents } from './consents.ts';
 import { createUserProvider, type ProviderSettings } from './provider.ts';
@@ -117,6 +119,15 @@ export class AuthorizationServer {
     const checked = await checkFreshAuthentication(query, () => this.#lastAuthentication(req));
     const request = browserRequest(req, issuer, providerUrl(issuer, checked));
     await this.#handle(request, { req, res, next }, { returnTo: returnUrl(issuer, checked) });
+  };
+
+  /**
+   * `POST /oauth/authorize` (OpenID Connect Core section 3.1.2.1): continues as GET. A form of another site comes
+   * without the cookie of the session; the GET that follows has it.
+   */
+  readonly authorizeByForm: RequestHandler = async (req, res) => {
+    const fields = await readParameters(req, res, authorizeFields);
+    res.status(303).set('Location', urlOfForm(this.#settings.issuer, fields)).end();
   };
 
   /** `GET /oauth/authorize/{uid}`: resumes a request that waited for consent. */

@@ -36,7 +36,7 @@ const AuthorizationQuery = openShape({
   nonce: value(500, 'With `openid`: included in the ID token.'),
   prompt: value(100, '`none`, `login`, `consent`, `select_account`, `create`.'),
   max_age: value(20, 'With `openid`: maximum seconds since the last authentication.'),
-  login_hint: value(300, 'Prefills the login page.'),
+  login_hint: value(300, 'Prefills the login page if it is an email address.'),
   id_token_hint: value(8000, 'With `openid`: identifies the user who should be signed in.'),
 });
 
@@ -85,6 +85,21 @@ export const userOAuthRoutes = (server: AuthorizationServer): RouteTable => ({
     problems,
     limit: 'public',
     forward: server.authorize,
+  }),
+  authorizeByForm: forwarded({
+    method: 'post',
+    path: userPaths.authorization,
+    crossOrigin: 'navigation',
+    summary: 'Begin an authorization with PKCE by a form',
+    description:
+      'The same parameters in the body. Redirects to the same request by GET (OpenID Connect Core section 3.1.2.1), so the parameters must fit into a URL.',
+    body: AuthorizationQuery,
+    bodyTypes: ['application/x-www-form-urlencoded', 'application/json'],
+    responses: { 303: empty, 400: OAuthFailure, 413: OAuthFailure, 415: OAuthFailure },
+    problems: { 303: 'Continue there', 400: problems[400] },
+    responseHeaders: { 303: ['Location'] },
+    limit: 'public',
+    forward: server.authorizeByForm,
   }),
   resumeAuthorization: forwarded({
     method: 'get',
