@@ -71,6 +71,8 @@ export const consentPage = ({ consents, config }: Dependencies): AnyPage => {
         lead: html`${texts.signedInAs(who)} <a href="${pageAddress({ ...visit, returnTo }, '/sign-in')}">${texts.notYou}</a>`,
         redirectTarget: redirectUri,
         body: formOf(visit, form, {
+          // A page can be open for longer than its request is stored.
+          action: pageAddress({ returnTo, next: null }, ''),
           submit: texts.accept,
           decision: ['decision', 'accept'],
           content: [

@@ -11,8 +11,8 @@ export interface Pages {
   pin(returnTo: string): string;
   confirmAddress(returnTo: string): string;
   changePassword(returnTo: string): string;
-  /** Asks whether a client may act for the user; `uid` identifies the request, which `returnTo` begins again. */
-  consent(uid: string, returnTo: string): string;
+  /** Asks whether a client may act for the user; `uid` identifies the request. */
+  consent(uid: string): string;
 }
 
 export type PageSettings = Pick<Config, 'frontendLoginUrl' | 'registrationEnabled'>;
@@ -36,7 +36,7 @@ export const pagesOf = (
     pin: returning('/pin'),
     confirmAddress: returning('/email/confirm'),
     changePassword: returning('/password/change'),
-    consent: (uid, returnTo) => returning(`/consent/${encodeURIComponent(uid)}`)(returnTo),
+    consent: (uid) => `${issuer}/consent/${encodeURIComponent(uid)}`,
   };
 };
 

@@ -77,7 +77,7 @@ const steps = (): readonly Step[] => [
     ),
     page: (pages, returnTo) => pages.changePassword(returnTo),
   },
-  { prompt: consentUnlessTrusted(), page: (pages, returnTo, uid) => pages.consent(uid, returnTo) },
+  { prompt: consentUnlessTrusted(), page: (pages, _returnTo, uid) => pages.consent(uid) },
 ];
 
 /** Where a page returns to. A request that continues after consent has no URL of its own, but is stored. */
