@@ -56,6 +56,39 @@ describe('documents', () => {
     expect(events.body.asyncapi).toMatch(/^3\./);
   });
 
+  test('every list has meta', async () => {
+    interface Schema {
+      readonly $ref?: string;
+      readonly type?: string;
+      readonly properties?: Readonly<Record<string, Schema>>;
+      readonly required?: readonly string[];
+    }
+    const { body } = await identity.http.get('/docs/api.json');
+    const resolved = (schema: Schema = {}): Schema =>
+      schema.$ref === undefined
+        ? schema
+        : resolved(body.components.schemas[schema.$ref.split('/').at(-1) ?? '']);
+    const lists = Object.entries<Record<string, { responses: Record<string, object> }>>(
+      body.paths,
+    ).flatMap(([path, { get }]) => {
+      const answer = Object(get?.responses['200']).content?.['application/json']?.schema;
+      const { properties = {}, required = [] } = resolved(answer);
+      return resolved(properties.data).type === 'array' ? [{ path, required }] : [];
+    });
+    expect(lists.map(({ path }) => path)).toEqual(
+      expect.arrayContaining([
+        '/api/devices',
+        '/api/sessions',
+        '/api/me/applications',
+        '/api/me/tenants',
+        '/api/permissions',
+        '/api/tenants',
+      ]),
+    );
+    const pages = lists.filter(({ path }) => !path.endsWith('/export'));
+    expect(pages.filter(({ required }) => !required.includes('meta'))).toEqual([]);
+  });
+
   test('/docs is an HTML page', async () => {
     const { status, text } = await identity.http.get('/docs');
     expect(status).toBe(200);

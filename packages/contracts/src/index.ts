@@ -89,13 +89,17 @@ export {
 } from './permissions/roles.ts';
 export {
   accountChange,
+  accountTest,
   type Channel,
   EmailAccount,
   EmailAccountInput,
   type EmailAccountPayload,
+  EmailTestInput,
+  SentMessage,
   SmsAccount,
   SmsAccountInput,
   type SmsAccountPayload,
+  SmsTestInput,
 } from './system/accounts.ts';
 export { FileUsage, StorageUsage, type StorageUsagePayload } from './system/storage-usage.ts';
 export {

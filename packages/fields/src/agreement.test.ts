@@ -17,6 +17,7 @@ import {
   named,
   nullable,
   number,
+  omittedIfBlank,
   oneOf,
   openShape,
   optional,
@@ -69,6 +70,7 @@ const everyWord: Record<string, Field> = {
   complete: complete(shape({ a: optional(nullable(text(3))), c: withDefault(bool(), true) })),
   openShape: openShape({ a: text(3) }),
   'openShape that contains a strict shape': openShape({ inner: shape({ a: text(3) }) }),
+  omittedIfBlank: shape({ a: omittedIfBlank(nullable(matching(/^b$/, 'b', 1))) }),
   anything: anything(),
   'nested shape': shape({ phones: list(Phone, { max: 2 }), at: optional(nullable(time())) }),
 };

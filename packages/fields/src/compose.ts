@@ -104,6 +104,16 @@ export const nullable = <F extends Field>(
     ...(inner.bare && { bare: nullable(inner.bare) }),
   }) as never;
 
+/** The key may be left out. A text of white space alone counts as left out: scripts send it for an unset variable. */
+export const omittedIfBlank = <F extends Field>(inner: F): OptionalField<Out<F>> => {
+  const field = optional(inner);
+  return {
+    ...field,
+    joi: field.joi.empty(Joi.string().allow('').pattern(/^\s*$/)),
+    json: { anyOf: [field.json, { type: 'string', pattern: '^\\s*$' }] },
+  };
+};
+
 /** The key may be left out; null clears the field. */
 export const clearable = <F extends Field>(inner: F): OptionalField<Out<F> | null> => ({
   ...(optional(nullable(inner)) as OptionalField<Out<F> | null>),

@@ -9,6 +9,7 @@ export {
   named,
   nullable,
   omissible,
+  omittedIfBlank,
   openShape,
   optional,
   partial,

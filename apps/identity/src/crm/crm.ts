@@ -1,5 +1,15 @@
 import { StorageUsage, type StorageUsagePayload } from '@tessera/contracts';
-import { type Field, fieldErrors, openShape, optional, validate } from '@tessera/fields';
+import {
+  type Field,
+  fieldErrors,
+  int,
+  nullable,
+  oneOf,
+  openShape,
+  optional,
+  text,
+  validate,
+} from '@tessera/fields';
 import { HttpError, notFound, unavailable, validationFailed } from '@tessera/http-kit';
 import { boundedFetch } from '@tessera/outbound-http';
 
@@ -17,6 +27,8 @@ export interface CrmRequest {
   readonly body?: unknown;
   /** The caller's `If-Match` (RFC 9110 section 13.1.1). */
   readonly ifMatch?: string | undefined;
+  /** For a request that takes CRM longer than the configured timeout. */
+  readonly timeoutMs?: number;
 }
 
 /** CRM's answer with its entity tag; undefined without one. */
@@ -46,6 +58,22 @@ export const preconditionFailed = (): HttpError =>
   new HttpError(412, 'precondition_failed', 'The resource has changed since it was read.');
 
 const Problem = openShape({ errors: optional(fieldErrors()) });
+
+/** A message that was not accepted, and why. */
+const NotSent = openShape({
+  error: oneOf('message_not_sent'),
+  message: text(1000),
+  step: text(100),
+  reply_code: nullable(int(0, 999)),
+  reply_detail: nullable(text(100)),
+});
+
+const notSent = (status: number, body: string): HttpError | null => {
+  const found = validate(NotSent, JSON.parse(body), 'answer');
+  if (!found.ok) return null;
+  const { error, message, step, reply_code, reply_detail } = found.value;
+  return new HttpError(status, error, message, { details: { step, reply_code, reply_detail } });
+};
 const StorageAnswer = openShape({ data: StorageUsage });
 
 const read = <T>(field: Field<T>, body: string): T => {
@@ -60,6 +88,10 @@ const errorOf = (status: number, body: string): HttpError => {
   if (status === 409)
     return new HttpError(409, 'conflict', 'The tenant has as many accounts as it may have.');
   if (status === 412) return preconditionFailed();
+  if (status === 422 || status === 502) {
+    const refusal = notSent(status, body);
+    if (refusal) return refusal;
+  }
   if (status === 422) return validationFailed(read(Problem, body).errors ?? {});
   const cause = new Error(`CRM answered ${status}.`);
   if (status === 429 || status >= 500) throw cause;
@@ -72,11 +104,9 @@ const errorOf = (status: number, body: string): HttpError => {
  */
 export class Crm {
   readonly #settings: CrmSettings | undefined;
-  readonly #fetch: (request: Request) => Promise<Response>;
 
   constructor(settings: CrmSettings | undefined) {
     this.#settings = settings;
-    this.#fetch = boundedFetch({ timeoutMs: settings?.timeoutMs ?? 0, maxBytes: MAX_ANSWER });
   }
 
   get isConfigured(): boolean {
@@ -84,7 +114,7 @@ export class Crm {
   }
 
   /**
-   * The answer to a request, validated against `field`. Throws CRM's 404, 409, 412 and 422, 503
+   * The answer to a request, validated against `field`. Throws CRM's 404, 409, 412, 422 and `message_not_sent`, 503
    * `crm_not_configured` or `crm_unavailable`, and 502 `crm_failed` for an invalid answer.
    */
   async ask<T>(request: CrmRequest, field: Field<T>): Promise<CrmAnswer<T>> {
@@ -109,13 +139,18 @@ export class Crm {
   /** Whether CRM reports that it is healthy. */
   async isReady(): Promise<boolean> {
     if (!this.#settings) throw crmNotConfigured();
-    return (await this.#fetch(new Request(`${this.#settings.url}/readyz`))).ok;
+    return (await this.#fetch(new Request(`${this.#settings.url}/readyz`), this.#settings)).ok;
+  }
+
+  #fetch(request: Request, { timeoutMs }: { readonly timeoutMs: number }): Promise<Response> {
+    return boundedFetch({ timeoutMs, maxBytes: MAX_ANSWER })(request);
   }
 
   async #answer(request: CrmRequest): Promise<{ text: string; etag: string | undefined }> {
     if (!this.#settings) throw crmNotConfigured();
     const { tenantId, method, path, body, ifMatch } = request;
-    const { url, token } = this.#settings;
+    const { url, token, timeoutMs } = this.#settings;
+    const deadline = { timeoutMs: Math.max(timeoutMs, request.timeoutMs ?? 0) };
     const headers = {
       accept: 'application/json',
       'x-system-token': token,
@@ -127,11 +162,12 @@ export class Crm {
     try {
       const response = await this.#fetch(
         new Request(url + SYSTEM + path, { method, headers, body: sent }),
+        deadline,
       );
-      const text = await response.text();
-      if (!response.ok) throw errorOf(response.status, text);
+      const answered = await response.text();
+      if (!response.ok) throw errorOf(response.status, answered);
       const etag = response.headers.get('etag') ?? '';
-      return { text, etag: ENTITY_TAG.test(etag) ? etag : undefined };
+      return { text: answered, etag: ENTITY_TAG.test(etag) ? etag : undefined };
     } catch (error) {
       if (error instanceof HttpError) throw error;
       throw unavailable('crm_unavailable', 'CRM does not answer. Try again later.', error);

@@ -86,6 +86,15 @@ export const pageMeta = (page: number, perPage: number, total: number): PageMeta
   total,
 });
 
+/** The response with a whole list, as its only page. */
+export const onlyPage = <T>(
+  data: T[],
+): { readonly success: true; readonly data: T[]; readonly meta: PageMeta } => ({
+  success: true,
+  data,
+  meta: pageMeta(1, Math.max(1, data.length), data.length),
+});
+
 /** The body of every error. */
 export const Failure = named(
   'Failure',

@@ -19,7 +19,7 @@ interface JsonResponse {
 
 type Account = Record<string, unknown> & { readonly id: string };
 
-const ACCOUNTS = /^\/api\/crm\/system\/(email|sms)\/accounts(?:\/([0-9a-f-]{36}))?$/;
+const ACCOUNTS = /^\/api\/crm\/system\/(email|sms)\/accounts(?:\/([0-9a-f-]{36})(\/test)?)?$/;
 
 const json = (body: string): Record<string, unknown> | undefined =>
   body === '' ? undefined : (JSON.parse(body) as Record<string, unknown>);
@@ -69,13 +69,14 @@ export class CrmStandIn {
     if (headers['x-system-token'] !== this.token) return { status: 401, body: {} };
     const tenantId = `${headers['x-tenant-id']}`;
     if (url === '/api/crm/system/storage-usage') return this.#usage();
-    const [, channel = '', id] = ACCOUNTS.exec(url.split('?')[0] ?? '') ?? [];
+    const [, channel = '', id, test] = ACCOUNTS.exec(url.split('?')[0] ?? '') ?? [];
     if (channel === '') return { status: 404, body: {} };
     const keyOf = (of: string) => `${tenantId} ${channel} ${of}`;
     if (method === 'GET' && !id) return this.#page(keyOf(''));
-    if (method === 'POST') return this.#keep(201, keyOf, { id: randomUUID() }, body);
+    if (method === 'POST' && !id) return this.#keep(201, keyOf, { id: randomUUID() }, body);
     const known = this.#accounts.get(keyOf(id ?? ''));
     if (!known) return { status: 404, body: { error: 'not_found' } };
+    if (test) return { status: 200, body: { data: { sent: true, message_id: 'm1' } } };
     const tag = this.#tagOf(known);
     if ((headers['if-match'] ?? tag) !== tag) return { status: 412, body: {} };
     if (method === 'PUT') return this.#keep(200, keyOf, known, body);

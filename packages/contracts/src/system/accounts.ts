@@ -113,3 +113,39 @@ export const SmsAccount = named(
 
 export type EmailAccountPayload = Out<typeof EmailAccount>;
 export type SmsAccountPayload = Out<typeof SmsAccount>;
+
+/** The body that sends a test message through an email account. */
+export const EmailTestInput = named(
+  'EmailTestInput',
+  shape({ to: described(email(), 'The address that receives the message') }),
+);
+
+/** The body that sends a test message through an SMS account. */
+export const SmsTestInput = named(
+  'SmsTestInput',
+  shape({
+    to: described(
+      matching(/^\+[1-9][0-9]{6,14}$/, 'a number such as +3612345678', 16),
+      'The number that receives the message, in E.164 format',
+      '+3612345678',
+    ),
+  }),
+);
+
+/** The response to a test message that was accepted. */
+export const SentMessage = named(
+  'SentMessage',
+  shape({
+    sent: described(bool(), 'Always true; a message that was not accepted is an error'),
+    message_id: described(rawText(400), "The Message-ID of the mail, or the provider's id"),
+  }),
+);
+
+/** What the responses of a test message mean, in the descriptions of the routes. */
+export const accountTest = {
+  description:
+    'The text of the message is fixed. An account can be tested 5 times per minute, also while it is not active. A server in a private network is reached only if `OUTBOUND_ALLOWED_NETWORKS` contains it.',
+  refused:
+    'Invalid input; or `message_not_sent`: `step` says whether the provider, the credentials, the address, TLS, the authentication, the sender, the recipient or the message is the problem',
+  failed: 'The server cannot be reached or refused the message for now (`message_not_sent`)',
+} as const;

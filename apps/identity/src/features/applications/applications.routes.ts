@@ -12,7 +12,7 @@ import {
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { personOf } from '../../access/access.ts';
-import { done, route, success } from '../../http/route.ts';
+import { done, onlyPage, page, route } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
 import type { Application } from './applications.repository.ts';
 import { type ApplicationsService, MAX_APPLICATIONS } from './applications.service.ts';
@@ -62,11 +62,11 @@ export const applicationRoutes = (applications: ApplicationsService): RouteTable
     clients: 'first_party',
     summary: 'List applications with access to your account',
     description:
-      'Applications that have your consent or that you are signed in to, by name, with their tenant and scopes.',
-    responses: { 200: success(list(AllowedApplication, { max: MAX_APPLICATIONS })) },
+      'Applications that have your consent or that you are signed in to, by name, with their tenant and scopes. All on one page.',
+    responses: { 200: page(AllowedApplication, { max: MAX_APPLICATIONS }) },
     async handler({ caller, reply }) {
       const allowed = await applications.list(personOf(caller));
-      return reply(200, { success: true, data: allowed.map(present) });
+      return reply(200, onlyPage(allowed.map(present)));
     },
   }),
   deleteApplication: route({

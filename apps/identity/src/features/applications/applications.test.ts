@@ -54,6 +54,7 @@ const withdraw = (headers: { authorization: string }, clientId: string) =>
 test('users see which applications have their consent, and in which tenant', async () => {
   const { own, client, tenant } = await someone();
   const { status, body } = await list(own);
+  expect(body.meta).toEqual({ current_page: 1, last_page: 1, per_page: 1, total: 1 });
   expect([status, body.data]).toEqual([
     200,
     [

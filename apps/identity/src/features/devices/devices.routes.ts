@@ -1,7 +1,7 @@
-import { described, list, named, nullable, shape, uuid } from '@tessera/fields';
+import { described, named, nullable, shape, uuid } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { personOf } from '../../access/access.ts';
-import { done, route, success } from '../../http/route.ts';
+import { done, onlyPage, page, route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
 import { Device, deviceName, presentDevice } from './device.schema.ts';
 import type { DevicesService } from './devices.service.ts';
@@ -13,11 +13,12 @@ export const deviceRoutes = (devices: DevicesService): RouteTable => ({
     permission: 'authenticated',
     clients: 'first_party',
     summary: 'List the devices you signed in from',
-    description: 'Most recently used first. A trusted device skips the second factor.',
-    responses: { 200: success(list(Device, { max: 200 })) },
+    description:
+      'All on one page, most recently used first. A trusted device skips the second factor.',
+    responses: { 200: page(Device, { max: 200 }) },
     async handler({ caller, reply }) {
       const listed = await devices.list(personOf(caller));
-      return reply(200, { success: true, data: listed.map(presentDevice) });
+      return reply(200, onlyPage(listed.map(presentDevice)));
     },
   }),
   revokeDevice: route({

@@ -28,6 +28,8 @@ beforeEach(async () => {
 const list = async (bearer: Bearer): Promise<Record<string, unknown>[]> => {
   const { status, body } = await identity.http.get('/api/devices').set(bearer);
   expect(status).toBe(200);
+  const { length } = body.data;
+  expect(body.meta).toEqual({ current_page: 1, last_page: 1, per_page: length, total: length });
   return body.data;
 };
 

@@ -1,7 +1,7 @@
-import { bool, described, list, named, shape, text, time, uuid } from '@tessera/fields';
+import { bool, described, named, shape, text, time, uuid } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { personOf } from '../../access/access.ts';
-import { done, route, success } from '../../http/route.ts';
+import { done, onlyPage, page, route } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import { lastOwner } from '../members/members.service.ts';
@@ -37,15 +37,12 @@ export const membershipRoutes = (memberships: MembershipsService): RouteTable =>
     permission: 'authenticated',
     clients: 'first_party',
     summary: 'List the tenants you belong to',
-    description: 'Sorted by name, each with the caller’s role.',
-    responses: { 200: success(list(OwnTenant, { max: MAX_TENANTS })) },
+    description: 'All on one page, sorted by name, each with the caller’s role.',
+    responses: { 200: page(OwnTenant, { max: MAX_TENANTS }) },
     async handler({ caller, reply }) {
       const person = personOf(caller);
       const found = await memberships.list(person);
-      return reply(200, {
-        success: true,
-        data: found.map((membership) => present(membership, person)),
-      });
+      return reply(200, onlyPage(found.map((membership) => present(membership, person))));
     },
   }),
   leaveTenant: route({

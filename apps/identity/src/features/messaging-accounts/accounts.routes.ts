@@ -1,11 +1,15 @@
 import {
   accountChange,
+  accountTest,
   type Channel,
   EmailAccount,
   EmailAccountInput,
+  EmailTestInput,
   type IdentityPermission,
+  SentMessage,
   SmsAccount,
   SmsAccountInput,
+  SmsTestInput,
 } from '@tessera/contracts';
 import { type Field, list, openShape, partial, type Shape, shape, uuid } from '@tessera/fields';
 import { empty, type RouteTable } from '@tessera/http-kit';
@@ -25,6 +29,7 @@ interface Kind {
   readonly permissions: 'identity.email_accounts' | 'identity.sms_accounts';
   readonly input: Shape;
   readonly payload: Field;
+  readonly testInput: Shape;
 }
 
 const email: Kind = {
@@ -33,6 +38,7 @@ const email: Kind = {
   permissions: 'identity.email_accounts',
   input: EmailAccountInput,
   payload: EmailAccount,
+  testInput: EmailTestInput,
 };
 
 const sms: Kind = {
@@ -41,6 +47,7 @@ const sms: Kind = {
   permissions: 'identity.sms_accounts',
   input: SmsAccountInput,
   payload: SmsAccount,
+  testInput: SmsTestInput,
 };
 
 /** How a route selects the tenant: from the path or from the token. */
@@ -72,6 +79,18 @@ const changeProblems = {
   },
 } as const;
 
+const testProblems = {
+  ...problems,
+  422: accountTest.refused,
+  502: {
+    description: `${accountTest.failed}; or \`crm_failed\`: CRM returned an unusable response`,
+    error: () => crmFailed(undefined),
+  },
+} as const;
+
+/** Milliseconds. CRM waits 15 seconds for a mail server or provider. */
+const TEST_TIMEOUT = 20_000;
+
 const etagHeader = ({ etag }: CrmAnswer<unknown>): Record<string, string> =>
   etag === undefined ? {} : { ETag: etag };
 
@@ -81,12 +100,13 @@ const etagHeader = ({ etag }: CrmAnswer<unknown>): Record<string, string> =>
  * schema.
  */
 const proxies = (crm: Crm, scope: RouteScope, kind: Kind) => {
-  const { channel, name, permissions, input, payload } = kind;
+  const { channel, name, permissions, input, payload, testInput } = kind;
   const path = `${scope.prefix}/${channel}/accounts`;
   const params = scope.params;
   const oneParams = shape({ ...params.fields, accountId: uuid() }) as Shape;
   const system = `/${channel}/accounts`;
   const One = openShape({ data: payload });
+  const Sent = openShape({ data: SentMessage });
   const Page = openShape({ data: list(payload), meta: PageMeta });
   const permission = (verb: string) => `${permissions}.${verb}` as IdentityPermission;
   const all = { path, params, resource: name, problems } as const;
@@ -179,6 +199,24 @@ const proxies = (crm: Crm, scope: RouteScope, kind: Kind) => {
         return reply(200, { success: true, message: 'The account has been deleted.' });
       },
     }),
+    test: route({
+      ...one,
+      method: 'post',
+      path: `${one.path}/test`,
+      permission: permission('update'),
+      summary: `Send a test message through an ${name}`,
+      description: accountTest.description,
+      body: testInput,
+      responses: { 200: success(SentMessage) },
+      problems: testProblems,
+      async handler({ caller, params, body, reply }) {
+        const tenantId = await scope.tenant(caller, params);
+        const path = `${systemOne(params)}/test`;
+        const request = { tenantId, method: 'POST', path, body, timeoutMs: TEST_TIMEOUT } as const;
+        const sent = await crm.ask(request, Sent);
+        return reply(200, { success: true, data: sent.body.data });
+      },
+    }),
   };
 };
 
@@ -213,23 +251,27 @@ export const accountRoutes = ({ crm, tenants }: Dependencies): RouteTable => {
     getTenantEmailAccount: tenantEmail.get,
     updateTenantEmailAccount: tenantEmail.update,
     deleteTenantEmailAccount: tenantEmail.delete,
+    testTenantEmailAccount: tenantEmail.test,
 
     listTenantSmsAccounts: tenantSms.list,
     createTenantSmsAccount: tenantSms.create,
     getTenantSmsAccount: tenantSms.get,
     updateTenantSmsAccount: tenantSms.update,
     deleteTenantSmsAccount: tenantSms.delete,
+    testTenantSmsAccount: tenantSms.test,
 
     listEmailAccounts: ownEmail.list,
     createEmailAccount: ownEmail.create,
     getEmailAccount: ownEmail.get,
     updateEmailAccount: ownEmail.update,
     deleteEmailAccount: ownEmail.delete,
+    testEmailAccount: ownEmail.test,
 
     listSmsAccounts: ownSms.list,
     createSmsAccount: ownSms.create,
     getSmsAccount: ownSms.get,
     updateSmsAccount: ownSms.update,
     deleteSmsAccount: ownSms.delete,
+    testSmsAccount: ownSms.test,
   };
 };

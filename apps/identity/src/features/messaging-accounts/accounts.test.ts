@@ -16,6 +16,8 @@ const inputs = {
   sms: { name: 'Alerts', provider: 'twilio', sender: 'Acme', credentials: { token: 'hidden' } },
 } as const;
 
+const recipients = { email: 'ada@example.test', sms: '+3612345678' } as const;
+
 let world: TenantWorld;
 let tenant: Tenant;
 let member: Bearer;
@@ -69,6 +71,60 @@ describe.each(['email', 'sms'] as const)('/%s/*', (channel) => {
       expect(headers['x-tenant-id']).toBe(tenant.id);
       expect(headers['x-system-token']).toBe(world.crm.token);
     }
+  });
+
+  test.each([
+    ['below the tenant', () => `/api/tenants/${tenant.id}/${channel}/accounts`],
+    ["for the token's tenant", () => `/api/${channel}/accounts`],
+  ])('a test message %s is sent by CRM', async (_where, path) => {
+    const http = world.identity.http;
+    const created = await http.post(path()).set(member).send(inputs[channel]).expect(201);
+    const { id } = created.body.data;
+    const test = `${path()}/${id}/test`;
+    const to = recipients[channel];
+    const sent = await http.post(test).set(member).send({ to }).expect(200);
+    expect(sent.body).toEqual({ success: true, data: { sent: true, message_id: 'm1' } });
+    const { method, url, body, headers } = world.crm.requests.at(-1) ?? {};
+    expect([method, url, body]).toEqual([
+      'POST',
+      `/api/crm/system/${channel}/accounts/${id}/test`,
+      { to },
+    ]);
+    expect(headers?.['x-tenant-id']).toBe(tenant.id);
+    const unknown = `${path()}/${randomUUID()}/test`;
+    await http.post(unknown).set(member).send({ to }).expect(404);
+  });
+
+  test('a test message has one recipient, and is not sent otherwise', async () => {
+    const test = `/api/${channel}/accounts/${randomUUID()}/test`;
+    for (const body of [{}, { to: 'nobody' }, { to: [recipients[channel]] }]) {
+      const { status, body: told } = await world.identity.http.post(test).set(member).send(body);
+      expect([status, Object.keys(told.errors)]).toEqual([422, ['to']]);
+    }
+    const further = { to: recipients[channel], text: 'x' };
+    await world.identity.http.post(test).set(member).send(further).expect(422);
+    expect(await raw('GET', test)).toBe(405);
+    expect(await raw('POST', `/api/${channel}/accounts/test`)).toBe(405);
+    expect(world.crm.requests).toEqual([]);
+  });
+
+  test.each([
+    [422, 'authentication'],
+    [502, 'connection'],
+  ])('a test message that is not accepted tells why (%i)', async (status, step) => {
+    const told = { step, reply_code: 535, reply_detail: '5.7.8' };
+    world.crm.instead = () => ({
+      status,
+      body: { message: 'It was not accepted.', error: 'message_not_sent', ...told },
+    });
+    const answer = await world.identity.http
+      .post(`/api/${channel}/accounts/${randomUUID()}/test`)
+      .set(member)
+      .send({ to: recipients[channel] });
+    expect([answer.status, answer.body]).toEqual([
+      status,
+      { success: false, message: 'It was not accepted.', error: 'message_not_sent', ...told },
+    ]);
   });
 
   test('forwards entity tags to CRM and back', async () => {
@@ -156,6 +212,7 @@ describe.each(['email', 'sms'] as const)('/%s/*', (channel) => {
       ['view', 'get', `/${tenant.id}`],
       ['update', 'put', `/${tenant.id}`],
       ['delete', 'delete', `/${tenant.id}`],
+      ['update', 'post', `/${tenant.id}/test`],
     ] as const;
     for (const [verb, method, path] of verbs) {
       const permission = `identity.${channel}_accounts.${verb}`;

@@ -1,7 +1,7 @@
 import { PoliciesMeta, PolicyPayload, permissionRegistry } from '@tessera/contracts';
 import { bool, list, named, oneOf, shape, text } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { pageMeta, page as pageOf, route } from '../../http/route.ts';
+import { onlyPage, page as pageOf, route } from '../../http/route.ts';
 import type { PoliciesService } from './policies.service.ts';
 
 const EffectivePolicies = shape({
@@ -42,9 +42,7 @@ export const policyRoutes = (policies: PoliciesService): RouteTable => ({
       'Returns all permissions on one page. `{slug}` stands for the slug of the tenant. A tenant cannot grant permissions with `system: true`.',
     responses: { 200: pageOf(Permission, { max: 1000 }) },
     handler({ reply }) {
-      const { length } = permissionRegistry;
-      const meta = pageMeta(1, length, length);
-      return reply(200, { success: true, data: [...permissionRegistry], meta });
+      return reply(200, onlyPage([...permissionRegistry]));
     },
   }),
 });

@@ -1,7 +1,7 @@
 import { bool, described, list, named, nullable, shape, text, time, uuid } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { personOf } from '../../access/access.ts';
-import { done, route, success } from '../../http/route.ts';
+import { done, onlyPage, page, route } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
 import { placeFields, presentPlace } from '../devices/device.schema.ts';
 import { MAX_SESSIONS } from './open-sessions.repository.ts';
@@ -51,11 +51,11 @@ export const openSessionRoutes = (sessions: OpenSessionsService): RouteTable => 
     permission: 'authenticated',
     clients: 'first_party',
     summary: 'List your open sessions',
-    description: 'Most recently used first.',
-    responses: { 200: success(list(Session, { max: MAX_SESSIONS })) },
+    description: 'All on one page, most recently used first.',
+    responses: { 200: page(Session, { max: MAX_SESSIONS }) },
     async handler({ caller, reply }) {
       const listed = await sessions.list(personOf(caller));
-      return reply(200, { success: true, data: listed.map(present) });
+      return reply(200, onlyPage(listed.map(present)));
     },
   }),
   deleteSession: route({

@@ -6,6 +6,7 @@ import {
   matching,
   named,
   nullable,
+  omittedIfBlank,
   oneOf,
   optional,
   partial,
@@ -95,8 +96,11 @@ export const VersionsUpdate = named(
   'TenantVersionsUpdate',
   shape({
     versions: Versions,
-    prUrl: optional(nullable(pullRequest())),
-    pr_url: described(optional(nullable(pullRequest())), 'Used if `prUrl` is absent'),
+    prUrl: omittedIfBlank(nullable(pullRequest())),
+    pr_url: described(
+      omittedIfBlank(nullable(pullRequest())),
+      'Used if `prUrl` is absent, null or blank',
+    ),
   }),
 );
 

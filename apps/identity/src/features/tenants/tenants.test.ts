@@ -175,6 +175,12 @@ describe('the versions', () => {
     [{ prUrl: link(1) }, link(1)],
     [{ pr_url: link(2) }, link(2)],
     [{ prUrl: null, pr_url: link(2) }, link(2)],
+    [{ prUrl: '', pr_url: link(2) }, link(2)],
+    [{ prUrl: ' \t\n', pr_url: link(2) }, link(2)],
+    [{ prUrl: link(1), pr_url: '' }, link(1)],
+    [{ prUrl: link(1), pr_url: ' ' }, link(1)],
+    [{ prUrl: '', pr_url: ' ' }, null],
+    [{ prUrl: null, pr_url: '' }, null],
     [{}, null],
   ])('read the pull-request link from prUrl first and pr_url second: %j', async (links, pr_url) => {
     const { id } = await world.identity.people.tenant();
@@ -229,6 +235,8 @@ describe('the versions', () => {
     ['prUrl', { versions, prUrl: 'https://git.example.com/ő' }],
     ['prUrl', { versions, prUrl: 'https://user:secret@git.example.com/' }],
     ['pr_url', { versions, pr_url: 'http://[' }],
+    ['prUrl', { versions, prUrl: ' https://git.example.com/pull/7', pr_url: link(2) }],
+    ['prUrl', { versions, prUrl: 7, pr_url: link(2) }],
   ])('that are invalid are a 422 on %s', async (field, body) => {
     const { id } = await world.identity.people.tenant();
     const answer = await put(id, body);
