@@ -1,5 +1,5 @@
 export { createExportFolder, type ExportFolder } from './export-folder.ts';
-export { addMigrateCommand } from './migrate-command.ts';
+export { addMigrateCommand, migrationLog } from './migrate-command.ts';
 export {
   type CommandLine,
   type CommandLineOptions,

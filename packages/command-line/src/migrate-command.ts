@@ -1,6 +1,13 @@
 import type { Command } from 'commander';
 import type { CommandLine } from './program.ts';
 
+/** Reports on standard error what a migration waits for; standard output has the result of the command only. */
+export const migrationLog = {
+  info: (): void => undefined,
+  warn: (what: object, message: string): void =>
+    console.error(`${message}: ${JSON.stringify(what)}`),
+};
+
 /** Adds `migrate` to an administration program, whose sessions migrate the database. */
 export const addMigrateCommand = <Session>({
   program,

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { freshDatabase, until } from '@tessera/local-stack';
 import pg from 'pg';
 import { MigrationError } from './migration-failures.ts';
+import { MigrationLocks } from './migration-locks.ts';
 import { migrate, migrationsApplied } from './migrations.ts';
 
 const fixture = new URL('../fixture/prisma/migrations', import.meta.url);
@@ -266,4 +267,118 @@ test('Instances that wait for a migration do not block its CREATE INDEX CONCURRE
   holder.release();
   const applied = (await instances).flatMap((instance) => instance.applied);
   expect(applied).toEqual(['20260103000000_index']);
+});
+
+describe('A lock that another session holds', () => {
+  const warnings: [Record<string, unknown>, string][] = [];
+  const log = {
+    info: () => undefined,
+    warn: (what: object, message: string) => void warnings.push([{ ...what }, message]),
+  };
+  let holder: pg.Client;
+  beforeEach(async () => {
+    warnings.length = 0;
+    await migrate(url, directory);
+    // As pg_dump, which reads all tables in one transaction.
+    holder = new pg.Client({ connectionString: url, application_name: 'pg_dump' });
+    await holder.connect();
+    await holder.query('BEGIN; SELECT count(*) FROM library.books');
+  });
+  afterEach(() => holder.end());
+
+  const heldByDump = {
+    holders: [expect.objectContaining({ application: 'pg_dump', state: 'idle in transaction' })],
+  };
+  /** The longest time that a request takes until the condition holds, in milliseconds. */
+  const slowestRequestUntil = async (condition: () => boolean): Promise<number> => {
+    let slowest = 0;
+    while (!condition()) {
+      const startedAt = performance.now();
+      await pool.query('SELECT count(*) FROM library.books');
+      slowest = Math.max(slowest, performance.now() - startedAt);
+    }
+    return slowest;
+  };
+
+  test('does not stop requests, and the migration is applied when it is released', async () => {
+    await add(
+      '20260103000000_two',
+      'CREATE TABLE library.shelves (); ALTER TABLE library.books ADD COLUMN shelf int',
+    );
+    const migration = migrate(url, directory, log);
+    // PostgreSQL would otherwise let each request wait behind the migration, until the dump ends.
+    expect(await slowestRequestUntil(() => warnings.length >= 2)).toBeLessThan(3000);
+    expect(warnings[0]).toEqual([
+      expect.objectContaining({ migration: '20260103000000_two', ...heldByDump }),
+      'a migration did not get a lock',
+    ]);
+    await holder.query('COMMIT');
+    expect((await migration).applied).toEqual(['20260103000000_two']);
+    expect(await count('library.books')).toBe(await count('library.books WHERE shelf IS NULL'));
+    expect(await count('_prisma_migrations WHERE finished_at IS NOT NULL')).toBe(3);
+  });
+
+  test('delays only the rest of a migration whose other statements run without a transaction', async () => {
+    await add(
+      '20260103000000_mixed',
+      `CREATE INDEX CONCURRENTLY books_by_pages ON library.books (pages);
+       ALTER TABLE library.books ADD COLUMN shelf int`,
+    );
+    const migration = migrate(url, directory, log);
+    const waited = slowestRequestUntil(() =>
+      warnings.some(([, message]) => message === 'a migration did not get a lock'),
+    );
+    expect(await waited).toBeLessThan(3000);
+    await holder.query('COMMIT');
+    expect((await migration).applied).toEqual(['20260103000000_mixed']);
+    expect(await count("pg_indexes WHERE indexname = 'books_by_pages'")).toBe(1);
+  });
+
+  test('makes an index that is built concurrently wait, which is logged, and no request', async () => {
+    await add(
+      '20260103000000_index',
+      'CREATE INDEX CONCURRENTLY books_by_pages ON library.books (pages)',
+    );
+    await holder.query('COMMIT; BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+    await holder.query('LOCK TABLE library.books IN SHARE UPDATE EXCLUSIVE MODE');
+    const migration = migrate(url, directory, log);
+    expect(await slowestRequestUntil(() => warnings.length >= 1)).toBeLessThan(3000);
+    expect(warnings[0]).toEqual([
+      expect.objectContaining({ migration: '20260103000000_index', ...heldByDump }),
+      'a migration waits for other transactions',
+    ]);
+    await holder.query('COMMIT');
+    expect((await migration).applied).toEqual(['20260103000000_index']);
+    const invalid = await pool.query('SELECT FROM pg_index WHERE NOT indisvalid');
+    expect(invalid.rowCount).toBe(0);
+  });
+
+  test('that stays is an error in the end, which names its session', async () => {
+    const limits = { timeoutMs: 200, maxWaitMs: 50, pauseMs: 60, maxPauseMs: 60 };
+    const locks = new MigrationLocks(url, log, limits);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const attempt = locks.transaction(client, 'm', async () => {
+      await client.query('DROP TABLE library.books');
+    });
+    await expect(attempt).rejects.toThrow(
+      /its locks were not granted in time, because of the sessions \d+ \(pg_dump\)/,
+    );
+    await locks.end();
+    await client.end();
+    expect(await count('library.books')).toBe(0);
+  });
+
+  test('of another migration is waited for, and its holder is logged', async () => {
+    await add('20260103000000_more', 'CREATE TABLE more ()');
+    await holder.query('SELECT pg_advisory_lock(72707369)');
+    const migration = migrate(url, directory, log);
+    await until(() => warnings.length === 1);
+    expect(warnings[0]).toEqual([
+      expect.objectContaining(heldByDump),
+      'another process migrates; waiting for it',
+    ]);
+    await holder.query('SELECT pg_advisory_unlock(72707369)');
+    expect((await migration).applied).toEqual(['20260103000000_more']);
+  });
 });

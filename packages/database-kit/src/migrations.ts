@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import {
@@ -11,6 +10,7 @@ import {
   requireNotFailed,
   retryFailed,
 } from './migration-failures.ts';
+import { LocksNotGranted, MigrationLocks } from './migration-locks.ts';
 import { splitStatements } from './sql-statements.ts';
 
 /** A directory of migrations: Prisma's `prisma/migrations`, which contains `<name>/migration.sql`. */
@@ -34,7 +34,6 @@ export interface MigrationLog {
 
 /** The advisory lock of `prisma migrate`, so that it and our replicas wait for each other. */
 const PRISMA_LOCK = 72707369;
-const LOCK_RETRY_MS = 100;
 
 /** As `prisma migrate deploy` creates it. */
 const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
@@ -54,7 +53,8 @@ const CANNOT_RUN_IN_TRANSACTION = '25001';
  * engine. Replicas may start together: one applies, the others wait. A migration and its record commit
  * together, so a crash leaves nothing half done. Unknown migrations are accepted, also those that failed, so that an
  * older release can start. Throws a MigrationError if a migration fails, failed earlier, or was edited after it was
- * applied. `retry` names a migration that failed earlier and that runs again.
+ * applied. `retry` names a migration that failed earlier and that runs again. No statement makes requests wait for a lock
+ * for longer than a moment; see `MigrationLocks`.
  */
 export async function migrate(
   url: string,
@@ -62,13 +62,19 @@ export async function migrate(
   log?: MigrationLog,
   retry?: string,
 ): Promise<MigrationResult> {
-  const { applied, unknown } = await applyPending(url, pathOf(directory), retry);
+  const { applied, unknown } = await applyPending(url, pathOf(directory), log, retry);
   if (applied.length > 0) log?.info({ applied }, 'migrations applied');
   if (unknown.length > 0) log?.warn({ unknown }, 'the database is ahead of this release');
   return { applied, unknown };
 }
 
-async function applyPending(url: string, folder: string, retry?: string): Promise<MigrationResult> {
+async function applyPending(
+  url: string,
+  folder: string,
+  log: MigrationLog | undefined,
+  retry: string | undefined,
+): Promise<MigrationResult> {
+  const locks = new MigrationLocks(url, log);
   const client = new pg.Client({ connectionString: url, application_name: 'migrate' });
   client.on('error', () => {}); // The running query reports it.
   await client.connect();
@@ -78,7 +84,7 @@ async function applyPending(url: string, folder: string, retry?: string): Promis
     // once a migration has created that schema, the records would not be found.
     await client.query('SET search_path = public');
     await prepareForCitus(client);
-    await lock(client);
+    await locks.waitForOthers(client, PRISMA_LOCK);
     await client.query(CREATE_TABLE);
     const names = await namesIn(folder);
     if (retry !== undefined) await retryFailed(client, retry, names);
@@ -94,7 +100,7 @@ async function applyPending(url: string, folder: string, retry?: string): Promis
       const checksum = createHash('sha256').update(sql).digest('hex');
       const known = checksums.get(name);
       if (known === undefined) {
-        await apply(client, { name, sql, checksum });
+        await apply(client, locks, { name, checksum, statements: splitStatements(sql) });
         applied.push(name);
       } else if (known !== checksum) {
         throw new MigrationError(
@@ -104,19 +110,8 @@ async function applyPending(url: string, folder: string, retry?: string): Promis
     }
     return { applied, unknown: [...checksums.keys()].filter((name) => !names.includes(name)) };
   } finally {
+    await locks.end();
     await client.end();
-  }
-}
-
-/**
- * Waits until no other process migrates; the lock ends with the connection. It is polled: a waiting statement
- * would hold a snapshot, for which CREATE INDEX CONCURRENTLY in the other session would wait (a deadlock).
- */
-async function lock(client: pg.Client): Promise<void> {
-  for (;;) {
-    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS locked', [PRISMA_LOCK]);
-    if (rows[0].locked) return;
-    await delay(LOCK_RETRY_MS);
   }
 }
 
@@ -153,39 +148,79 @@ export function migrationsApplied(
   };
 }
 
+interface Migration {
+  readonly name: string;
+  readonly checksum: string;
+  /** Sent one by one, because Citus forwards the whole text that contains a command to its workers. */
+  readonly statements: readonly string[];
+}
+
+const isUnfitForTransactions = (error: unknown): boolean =>
+  (error as pg.DatabaseError).code === CANNOT_RUN_IN_TRANSACTION;
+
 async function apply(
   client: pg.Client,
-  migration: { name: string; sql: string; checksum: string },
-  inTransaction = true,
+  locks: MigrationLocks,
+  migration: Migration,
 ): Promise<void> {
-  const { name, sql, checksum } = migration;
+  const { name, checksum, statements } = migration;
   const id = randomUUID();
-  const record = `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ($1, $2, $3)
-    ON CONFLICT (id) DO NOTHING`;
-  try {
-    if (inTransaction) await client.query('BEGIN');
-    await client.query(record, [id, checksum, name]);
-    // One by one, because Citus forwards the whole text that contains a command to its workers.
-    for (const statement of splitStatements(sql)) await client.query(statement);
-    await client.query(
+  const begin = () =>
+    client.query(
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ($1, $2, $3)
+       ON CONFLICT (id) DO NOTHING`,
+      [id, checksum, name],
+    );
+  const finish = () =>
+    client.query(
       'UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1 WHERE id = $1',
       [id],
     );
-    if (inTransaction) await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => {
-      throw error; // The connection is lost, so the server rolls back.
-    });
-    // A statement such as CREATE INDEX CONCURRENTLY; everything before it was rolled back.
-    if (inTransaction && (error as pg.DatabaseError).code === CANNOT_RUN_IN_TRANSACTION) {
-      return apply(client, migration, false);
+  let isWhole = true;
+  try {
+    try {
+      await locks.transaction(client, name, async () => {
+        await begin();
+        for (const statement of statements) await client.query(statement);
+        await finish();
+      });
+    } catch (error) {
+      if (!isUnfitForTransactions(error)) throw error;
+      isWhole = false;
+      await begin();
+      for (const statement of statements) await applyAlone(client, locks, name, statement);
+      await finish();
     }
+  } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    await client.query(record, [id, checksum, name]);
+    if (isWhole && error instanceof LocksNotGranted) {
+      throw new MigrationError(
+        `Migration ${name} was not applied: ${reason}. It has changed nothing and runs again at the next start.`,
+        { cause: error },
+      );
+    }
+    await begin();
     await client.query('UPDATE _prisma_migrations SET logs = $2 WHERE id = $1', [id, reason]);
     throw new MigrationError(`Migration ${name} failed: ${reason}. ${remedy(name)}`, {
       cause: error,
     });
+  }
+}
+
+/** Applies a statement of a migration that contains one that cannot run in a transaction. */
+async function applyAlone(
+  client: pg.Client,
+  locks: MigrationLocks,
+  migration: string,
+  statement: string,
+): Promise<void> {
+  try {
+    await locks.transaction(client, migration, async () => {
+      await client.query(statement);
+    });
+  } catch (error) {
+    if (!isUnfitForTransactions(error)) throw error;
+    await locks.alone(client, migration, statement);
   }
 }
 

@@ -1,5 +1,10 @@
 import { addJobCommands, JobQueue } from '@tessera/background-work/jobs';
-import { addMigrateCommand, createCommandLine, type InSession } from '@tessera/command-line';
+import {
+  addMigrateCommand,
+  createCommandLine,
+  type InSession,
+  migrationLog,
+} from '@tessera/command-line';
 import { migrate } from '@tessera/database-kit';
 import { createLogger } from '@tessera/http-kit';
 import { createVault, reseal } from '@tessera/vault';
@@ -28,7 +33,7 @@ const openLogger = () => createLogger('crm-admin', 'warn');
 /** Migrates the database that the service's environment names, runs the work on it, and returns the result. */
 const withSession: InSession<Session> = async (work, retry) => {
   const config = readConfig(process.env);
-  await migrate(config.database.directUrl, migrations, undefined, retry);
+  await migrate(config.database.directUrl, migrations, migrationLog, retry);
   const database = createDatabase(
     { ...config.database, publishesEvents: config.kafkaBrokers.length > 0 },
     openLogger(),

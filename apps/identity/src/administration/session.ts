@@ -1,4 +1,4 @@
-import type { InSession } from '@tessera/command-line';
+import { type InSession, migrationLog } from '@tessera/command-line';
 import { migrate } from '@tessera/database-kit';
 import { createLogger } from '@tessera/http-kit';
 import { createVault, type Vault } from '@tessera/vault';
@@ -31,7 +31,7 @@ export const sessionsIn =
   (environment: NodeJS.ProcessEnv): InSession<Session> =>
   async (work, retry) => {
     const config = readConfig(environment);
-    await migrate(config.database.directUrl, migrations, undefined, retry);
+    await migrate(config.database.directUrl, migrations, migrationLog, retry);
     const logger = createLogger('identity-admin', 'warn');
     const { pool, database } = createDatabase(config.database, logger);
     try {
