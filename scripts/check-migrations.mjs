@@ -16,8 +16,9 @@ const EXCLUDED = [
   'prefer-bigint-over-int',
   'prefer-identity',
   'prefer-text-field',
-  // A migration that gives up needs an operator before the service can start.
+  // `migrate` sets it and tries again.
   'require-lock-timeout',
+  // A migration that gives up needs an operator before the service can start.
   'require-statement-timeout',
 ];
 

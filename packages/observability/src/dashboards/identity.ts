@@ -36,6 +36,25 @@ export const identity: Dashboard = {
         },
       ],
     },
+    {
+      title: 'Mails',
+      graphs: [
+        { title: 'Mails that wait', queries: { waiting: 'max(mails_waiting)' }, unit: 'short' },
+        {
+          title: 'Delay of mails',
+          queries: {
+            'oldest mail': 'max(mails_oldest_seconds)',
+            'overdue attempt': 'max(mails_overdue_seconds)',
+          },
+          unit: 's',
+        },
+        {
+          title: 'Dropped mails',
+          queries: { '{{reason}}': `sum by (reason) (rate(mails_dropped_total${RATE}))` },
+          unit: 'reqps',
+        },
+      ],
+    },
     resources('identity'),
     processes('identity'),
   ],
