@@ -25,6 +25,7 @@ import { startAccountDeletions } from './features/account-deletion/account-delet
 import { ensureBuiltInRoles } from './features/roles/built-in-roles.ts';
 import type { Totp } from './features/two-factor/totp.ts';
 import { startMail } from './mail/mail.ts';
+import { countDroppedMails } from './mail/metrics.ts';
 import { MailOutbox } from './mail/outbox.ts';
 import { runtimeNotice } from './oauth/oidc-provider.ts';
 import { Places } from './origin/places.ts';
@@ -78,6 +79,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   const keyUses = new KeyUses({ pool, logger });
   const sessionUses = new SessionUses({ pool, logger }, config.idleSignOut);
   const mail = new MailOutbox(pool, vault, config);
+  const countDropped = countDroppedMails(registry);
   const background = new BackgroundTasks(logger);
   const places = new Places(config.geoipDatabase, logger);
   const services = createServices({
@@ -155,11 +157,18 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       keys.watch();
       running.push(keys);
       relayEvents();
-      const sender = startMail(config.mail, mail, logger);
+      const sender = startMail(config.mail, { outbox: mail, logger, registry, countDropped });
       if (sender) running.push(sender);
       provisioning.start();
       running.push(provisioning);
-      running.push(startHousekeeping({ pool, logger, retention: config }));
+      running.push(
+        startHousekeeping({
+          pool,
+          logger,
+          retention: config,
+          onExpiredMails: (mails) => countDropped('expired', mails),
+        }),
+      );
       if (overrides.sweepsAccounts ?? true) {
         const repository = services.accountDeletionRepository;
         running.push(startAccountDeletions({ repository, logger }));

@@ -168,6 +168,7 @@ export const createServices = (parts: Parts) => {
     pool,
     database,
     logger,
+    mail,
     creation: tenantCreation,
   });
 

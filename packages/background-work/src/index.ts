@@ -1,5 +1,6 @@
 export { attemptEach } from './attempt-each.ts';
 export { BackgroundTasks } from './background-tasks.ts';
+export { createBell } from './bell.ts';
 export {
   type Announcement,
   EventHub,

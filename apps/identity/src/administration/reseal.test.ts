@@ -64,7 +64,7 @@ test('identity-admin reseal makes an old key unnecessary for all stored values',
       expect((await verifyPin(locked, '918273')).status).toBe(422);
       expect((await verifyPin(locked, '192837')).status).toBe(200);
     }
-    const mail = await after.context.mail.claim();
+    const [mail] = await after.context.mail.claim(1, 1, {});
     expect(mail && after.context.mail.open(mail)).toMatchObject({ to: user.email });
   } finally {
     await after.stop();

@@ -67,8 +67,8 @@ const oneTimeToken = (expiresAt: Date) =>
       email: user.email ?? '',
     },
   });
-const mail = (nextAttemptAt: Date) =>
-  database().outboxMail.create({ data: { sealedMessage: digest(), nextAttemptAt } });
+const mail = (expiresAt: Date) =>
+  database().outboxMail.create({ data: { sealedMessage: digest(), expiresAt } });
 const signingKey = (removedAt: Date) =>
   database().signingKey.create({
     data: {
@@ -107,8 +107,8 @@ describe('housekeeping', () => {
     await device(ago(181 * DAY), ago(-HOUR));
     await times(4, () => oneTimeToken(ago(2 * DAY)));
     await oneTimeToken(ago(HOUR));
-    await times(4, () => mail(ago(8 * DAY)));
-    await mail(ago(6 * DAY));
+    await times(4, () => mail(ago(HOUR)));
+    await mail(ago(-HOUR));
     await times(4, () => signingKey(ago(2 * DAY)));
     await signingKey(ago(-DAY));
     await database().activityEntry.deleteMany();

@@ -17,6 +17,8 @@ export interface HousekeepingOptions {
   readonly everyMs?: number;
   /** The largest number of rows that one statement deletes. */
   readonly batch?: number;
+  /** Called with the number of mails that were deleted because their time was over. */
+  readonly onExpiredMails?: (mails: number) => void;
 }
 
 export interface Housekeeping {
@@ -75,8 +77,7 @@ const expiredRows = ({ activityRetention, slugReservation }: Retention): readonl
       AND NOT EXISTS (SELECT FROM identity.memberships m WHERE m.user_id = expired.id)`,
   },
   rowsOf('one_time_tokens', "expired.expires_at < now() - interval '1 day'"),
-  // Mails that nothing sends. The next attempt of a mail that is being sent lies ahead.
-  rowsOf('outbox_mails', "expired.next_attempt_at < now() - interval '7 days'"),
+  rowsOf('outbox_mails', 'expired.expires_at < now()'),
   rowsOf('activity_entries', `expired.created_at < now() - ${seconds(activityRetention)}`),
   rowsOf('reserved_slugs', `expired.deleted_at < now() - ${seconds(slugReservation)}`),
   rowsOf('signing_keys', "expired.removed_at < now() - interval '1 day'"),
@@ -99,7 +100,7 @@ const statement = ({ table, from, where }: ExpiredRows): string => `
 
 /** Deletes expired rows periodically, in small statements. */
 export const startHousekeeping = (options: HousekeepingOptions): Housekeeping => {
-  const { pool, logger, retention, everyMs = 300_000, batch = 500 } = options;
+  const { pool, logger, retention, everyMs = 300_000, batch = 500, onExpiredMails } = options;
   const sweepUntil = async (stopping?: AbortSignal): Promise<Readonly<Record<string, number>>> => {
     const deletedRows: Record<string, number> = {};
     for (const rows of expiredRows(retention)) {
@@ -108,6 +109,7 @@ export const startHousekeeping = (options: HousekeepingOptions): Housekeeping =>
         const { rowCount } = await pool.query(statement(rows), [batch]);
         deleted = rowCount ?? 0;
         deletedRows[rows.table] = (deletedRows[rows.table] ?? 0) + deleted;
+        if (rows.table === 'outbox_mails') onExpiredMails?.(deleted);
       }
     }
     return deletedRows;

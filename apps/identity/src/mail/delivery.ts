@@ -1,42 +1,61 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Transporter } from 'nodemailer';
+import { DeliveryFailed, verdictOf } from './failures.ts';
 import type { Message } from './mails.ts';
 
-/** Delivers a mail; rejects if it was not accepted. */
+/** Delivers a mail; rejects if it was not accepted, with a `DeliveryFailed` if the reason says what to do. */
 export type Deliver = (message: Message, signal: AbortSignal) => Promise<void>;
 
 /** Prevents automatic replies (RFC 3834). */
 const headers = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' };
 
+const ignore = (): void => undefined;
+
 /** Sends mails through an SMTP server; `from` is an address with or without a name. */
 export const smtpDelivery = ({ url, from }: { url: string; from: string }): Deliver => {
-  let transport: Transporter | undefined;
   const domain = /@([^@>\s]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
   return async ({ id, to, subject, text, html }, signal) => {
     // Loaded with the first mail: it takes several megabytes, and not every process sends mails.
     const { createTransport } = await import('nodemailer');
-    transport ??= createTransport({
+    let inSession = false;
+    const transport = createTransport({
       url,
       connectionTimeout: 10_000,
       greetingTimeout: 10_000,
       socketTimeout: 20_000,
+      maxResponseSize: 64 * 1024,
       // Message parts are always text, never file names or URLs.
       disableFileAccess: true,
       disableUrlAccess: true,
+      // Errors do not tell whether the session had begun; nodemailer logs the step. Nothing is printed.
+      logger: {
+        level: ignore,
+        trace: ignore,
+        debug: ignore,
+        info({ tnx }: { tnx?: string }) {
+          if (tnx === 'send') inSession = true;
+        },
+        warn: ignore,
+        error: ignore,
+        fatal: ignore,
+      },
     });
-    await transport.sendMail({
-      from,
-      // As an object, so that the address is not parsed as a list.
-      to: { name: '', address: to },
-      subject,
-      text,
-      html,
-      headers,
-      signal,
-      // The same for all attempts, so that mail clients show duplicates once.
-      messageId: `<${id}@${domain}>`,
-    });
+    try {
+      await transport.sendMail({
+        from,
+        // As an object, so that the address is not parsed as a list.
+        to: { name: '', address: to },
+        subject,
+        text,
+        html,
+        headers,
+        signal,
+        // The same for all attempts, so that mail clients show duplicates once.
+        messageId: `<${id}@${domain}>`,
+      });
+    } catch (error) {
+      throw new DeliveryFailed(verdictOf(error as object, inSession), error);
+    }
   };
 };
 

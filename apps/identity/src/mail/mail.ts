@@ -1,6 +1,8 @@
 import type { Logger } from '@tessera/http-kit';
+import type { Registry } from 'prom-client';
 import type { Config } from '../config.ts';
 import { type Deliver, folderDelivery, smtpDelivery } from './delivery.ts';
+import { type CountDropped, registerMailBacklog } from './metrics.ts';
 import type { MailOutbox } from './outbox.ts';
 import { type Sender, startSender } from './sender.ts';
 
@@ -11,13 +13,23 @@ const deliveryOf = ({ smtp, directory }: MailConfig): Deliver | null => {
   return directory === undefined ? null : folderDelivery(directory);
 };
 
+export interface MailParts {
+  readonly outbox: MailOutbox;
+  readonly logger: Logger;
+  readonly registry: Registry;
+  readonly countDropped: CountDropped;
+}
+
+/** Whether mails are sent at all. */
+export const sendsMail = ({ smtp, directory }: MailConfig): boolean =>
+  smtp !== undefined || directory !== undefined;
+
 /**
  * Starts sending queued mails; null if no delivery is configured, in which case mails stay queued.
  */
 export const startMail = (
   config: MailConfig,
-  outbox: MailOutbox,
-  logger: Logger,
+  { outbox, logger, registry, countDropped }: MailParts,
 ): Sender | null => {
   const deliver = deliveryOf(config);
   if (!deliver) {
@@ -25,5 +37,6 @@ export const startMail = (
     return null;
   }
   if (!config.smtp) logger.info({ directory: config.directory }, 'mails are written to a folder');
-  return startSender({ outbox, deliver, logger });
+  registerMailBacklog(registry, outbox, logger);
+  return startSender({ outbox, deliver, logger, countDropped });
 };

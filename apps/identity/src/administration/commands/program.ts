@@ -4,6 +4,7 @@ import type { Session } from '../session.ts';
 import { addAccountCommands } from './accounts.ts';
 import { addClientCommands } from './clients.ts';
 import { addKeyCommands } from './keys.ts';
+import { addMailCommands } from './mails.ts';
 import { addPersonCommands } from './people.ts';
 import { examples } from './run.ts';
 import { addTenantCommands } from './tenants.ts';
@@ -41,5 +42,6 @@ Exit codes: 0 done, 1 refused or failed, 2 used wrongly.`,
   addKeyCommands(program, run);
   addTenantCommands(program, run);
   addPersonCommands(program, run);
+  addMailCommands(program, run);
   return program;
 };

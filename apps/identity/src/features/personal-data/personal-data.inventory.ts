@@ -25,7 +25,7 @@ export const EXEMPT_TABLES: Readonly<Record<string, string>> = {
   outbox:
     'Events contain only user ids, are meant for other services, and are deleted after a week.',
   outbox_mails:
-    'Encrypted and without a reference to a user. Mails are sent within minutes and deleted after at most a week; the activity log records what they report.',
+    'Encrypted, except for the domain of the address, and without a reference to a user. Mails are sent within minutes and deleted after at most a week; the activity log records what they report.',
   signing_keys: 'Keys of the service, not personal data.',
 };
 

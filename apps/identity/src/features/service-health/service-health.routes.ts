@@ -6,7 +6,7 @@ import type { ServiceHealth } from './service-health.service.ts';
 const Service = named(
   'ServiceHealth',
   shape({
-    name: oneOf('database', 'event_relay', 'crm', 'deployment_automation'),
+    name: oneOf('database', 'event_relay', 'mail', 'crm', 'deployment_automation'),
     status: oneOf('up', 'down', 'not_configured'),
     latency_ms: nullable(int(0, 1_000_000)),
   }),
@@ -21,7 +21,7 @@ export const serviceHealthRoutes = (check: () => Promise<ServiceHealth[]>): Rout
     permission: 'identity.service_health.view',
     summary: 'Check the health of identity’s dependencies',
     description:
-      'Each dependency has two seconds to answer. The event relay is healthy while no event has waited for more than ten seconds.',
+      'Each dependency has two seconds to answer. The event relay is healthy while no event has waited for more than ten seconds; mail is healthy while no attempt to send one has been due for more than a minute.',
     responses: { 200: success(Health) },
     async handler({ reply }) {
       const services = await check();

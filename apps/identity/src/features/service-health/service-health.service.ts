@@ -2,11 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Crm } from '../../crm/crm.ts';
 import type { DeploymentAutomation } from '../../deployment-automation/deployment-automation.ts';
+import type { MailOutbox } from '../../mail/outbox.ts';
 
 export type Health = 'up' | 'down' | 'not_configured';
 
 export interface ServiceHealth {
-  readonly name: 'database' | 'event_relay' | 'crm' | 'deployment_automation';
+  readonly name: 'database' | 'event_relay' | 'mail' | 'crm' | 'deployment_automation';
   readonly status: Health;
   /** Response time in milliseconds; null if nothing was checked. */
   readonly latency_ms: number | null;
@@ -17,6 +18,8 @@ interface Dependencies {
   readonly crm: Crm;
   readonly automation: DeploymentAutomation;
   readonly hasBroker: boolean;
+  readonly mail: Pick<MailOutbox, 'backlog'>;
+  readonly sendsMail: boolean;
 }
 
 /** A dependency that takes longer is down. */
@@ -24,6 +27,9 @@ const TIMEOUT_MS = 2000;
 
 /** The relay is down if an event has waited longer. */
 const MAX_EVENT_AGE = '10 seconds';
+
+/** Mail is down if an attempt has been due for longer, in seconds. */
+const MAX_MAIL_DELAY = 60;
 
 const check = async (
   name: ServiceHealth['name'],
@@ -49,6 +55,8 @@ export const serviceHealth = ({
   crm,
   automation,
   hasBroker,
+  mail,
+  sendsMail,
 }: Dependencies): Promise<ServiceHealth[]> => {
   const isDatabaseUp = async (): Promise<boolean> => (await pool.query('SELECT 1')).rowCount === 1;
   const isRelayUp = async (): Promise<boolean> => {
@@ -59,9 +67,11 @@ export const serviceHealth = ({
     );
     return rowCount === 0;
   };
+  const isMailUp = async (): Promise<boolean> => (await mail.backlog()).overdue <= MAX_MAIL_DELAY;
   return Promise.all([
     check('database', isDatabaseUp),
     hasBroker ? check('event_relay', isRelayUp) : notConfigured('event_relay'),
+    sendsMail ? check('mail', isMailUp) : notConfigured('mail'),
     crm.isConfigured ? check('crm', () => crm.isReady()) : notConfigured('crm'),
     automation.isConfigured
       ? check('deployment_automation', () => automation.isHealthy())

@@ -18,6 +18,7 @@ test('all dependencies are checked', async () => {
     status: 'ok',
     database: 'up',
     event_relay: 'not_configured',
+    mail: 'not_configured',
     crm: 'up',
     deployment_automation: 'up',
   });

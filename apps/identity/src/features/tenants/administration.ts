@@ -4,6 +4,8 @@ import type { Config } from '../../config.ts';
 import { Crm } from '../../crm/crm.ts';
 import type { Database } from '../../database.ts';
 import { DeploymentAutomation } from '../../deployment-automation/deployment-automation.ts';
+import { sendsMail } from '../../mail/mail.ts';
+import type { MailOutbox } from '../../mail/outbox.ts';
 import { type ServiceHealth, serviceHealth } from '../service-health/service-health.service.ts';
 import { DeploymentsRepository } from './deployments.repository.ts';
 import { Provisioning } from './provisioning.ts';
@@ -16,6 +18,7 @@ interface Dependencies {
   readonly pool: Pool;
   readonly database: Database;
   readonly logger: Logger;
+  readonly mail: MailOutbox;
   readonly creation: TenantCreation;
 }
 
@@ -33,7 +36,7 @@ const MARGIN_MS = 5000;
 
 /** Creates the parts of tenant administration. */
 export const createTenantAdministration = (dependencies: Dependencies): TenantAdministration => {
-  const { config, pool, database, logger, creation } = dependencies;
+  const { config, pool, database, logger, mail, creation } = dependencies;
   const automation = new DeploymentAutomation(config.deploymentAutomation);
   const crm = new Crm(config.crm);
   /**
@@ -52,7 +55,15 @@ export const createTenantAdministration = (dependencies: Dependencies): TenantAd
   return {
     tenants: new TenantsService({ repository, deployments, automation, provisioning }),
     crm,
-    health: () => serviceHealth({ pool, crm, automation, hasBroker }),
+    health: () =>
+      serviceHealth({
+        pool,
+        crm,
+        automation,
+        hasBroker,
+        mail,
+        sendsMail: sendsMail(config.mail),
+      }),
     provisioning,
   };
 };
