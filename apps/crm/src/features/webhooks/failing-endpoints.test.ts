@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type SmtpServer, startSmtp, until } from '@tessera/local-stack';
 import { PublicHttp } from '@tessera/outbound-http';
+import { newTenant } from '@tessera/resource-server/testing';
 import { SYSTEM_TOKEN } from '../../testing/crm.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 import { startReceiver, type WebhookReceiver } from '../../testing/webhook-receiver.ts';
@@ -9,7 +12,7 @@ import { newSigningSecret } from './endpoint-secrets.ts';
 import { retryAfter, retryDelay } from './retry-schedule.ts';
 import { createUrlCheck } from './url-check.ts';
 
-const { crm, get, post, put } = tenantForEachTest(async () => ({
+const { crm, tenant, caller, get, post, put } = tenantForEachTest(async () => ({
   OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32',
 }));
 const path = '/api/crm/webhook-endpoints';
@@ -29,23 +32,27 @@ afterEach(async () => {
 const query = (statement: string, values: unknown[]) => crm().context.pool.query(statement, values);
 
 /** An endpoint of a tenant with an email account. */
-const createEndpoint = async () => {
+const createEndpoint = async (smtpPort = smtp.port, headers = {}) => {
   const contact_email = 'ops@acme.test';
   const event_types = ['crm.contacts.*'];
-  const { body } = await post(path, {
-    url: `${receiver.url}?key=hidden`,
-    event_types,
-    contact_email,
-  }).expect(201);
+  const { body } = await post(
+    path,
+    {
+      url: `${receiver.url}?key=hidden`,
+      event_types,
+      contact_email,
+    },
+    headers,
+  ).expect(201);
   const { id } = body.data;
   const { rows } = await query('SELECT tenant_id FROM tenant_crm.webhook_endpoints WHERE id = $1', [
     id,
   ]);
   const account = {
-    name: 'Support',
+    name: `Support ${id}`,
     from_address: 'support@acme.test',
     host: '127.0.0.1',
-    port: smtp.port,
+    port: smtpPort,
     security: 'none',
   };
   await crm()
@@ -95,6 +102,51 @@ describe('an endpoint is disabled, with a mail and an entry in its history,', ()
     await post('/api/crm/contacts', { first_name: 'Ada' }).expect(201);
     await untilDisabled(id, 'failing');
   });
+});
+
+test('A mail about an endpoint is sent while the mail server of another tenant does not answer', async () => {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const silent = createServer((socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket)).on('error', () => undefined);
+  });
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  try {
+    receiver.respond((res) => void res.writeHead(410).end());
+    for (let count = 0; count < 4; count += 1) {
+      await createEndpoint((silent.address() as AddressInfo).port);
+    }
+    await post('/api/crm/contacts', { first_name: 'Ada' }).expect(201);
+    await until(() => sockets.size === 2);
+    const other = caller({ tenants: [newTenant('other')] });
+    await createEndpoint(smtp.port, other);
+    await post('/api/crm/contacts', { first_name: 'Bob' }, other).expect(201);
+    await until(() => smtp.received.length === 1);
+    expect([sockets.size, connections]).toEqual([2, 2]);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  }
+});
+
+test('A mail about an endpoint that is refused for good is not sent again', async () => {
+  smtp.refuse({ code: 550, message: '5.1.1 no such user' });
+  receiver.respond((res) => void res.writeHead(410).end());
+  await createEndpoint();
+  await post('/api/crm/contacts', { first_name: 'Ada' }).expect(201);
+  await until(() => smtp.refusals === 1);
+  const unfinished = async () => {
+    const { rows } = await query(
+      `SELECT state FROM crm_jobs.job WHERE name = 'webhook_disabled_mail' AND data ->> 'tenant_id' = $1
+         AND state <> 'completed'`,
+      [tenant().id],
+    );
+    return rows.length;
+  };
+  await until(async () => (await unfinished()) === 0);
+  expect(smtp.refusals).toBe(1);
 });
 
 test('An endpoint is disabled after three days, or after two if a delivery fails for good', () => {

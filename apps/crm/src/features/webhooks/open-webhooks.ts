@@ -43,6 +43,7 @@ export const openWebhooks = (context: WebhookContext): Webhooks => {
   const { config, database, jobs, vault, outbound, logger, metrics, access, activeTenants } =
     context;
   const secrets = createEndpointSecrets(vault);
+  const announce = createAnnouncement(jobs);
   const wake = createWake(jobs);
   const bulk = createBulkChanges(jobs);
   const oldest = readSometimes(
@@ -61,11 +62,11 @@ export const openWebhooks = (context: WebhookContext): Webhooks => {
       isActive: async (tenantId) =>
         !access.canAskRights || (await activeTenants.slugOf(tenantId)) !== undefined,
       metrics: createWebhookMetrics(metrics.registry, oldest),
-      announceDisabled: createAnnouncement(jobs),
+      announceDisabled: announce,
     }),
   );
   const sendMail = createTenantMail({ database, vault, smtp: outbound.smtp });
-  jobs.register(disabledMailHandler({ database, sendMail, logger }));
+  jobs.register(disabledMailHandler({ database, sendMail, announce, logger }));
   const problemOf = createUrlCheck(outbound.http, config.outbound.allowedNetworks);
   return createWebhooks({ database, secrets, wake, bulk, problemOf });
 };
