@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Broker, type BrokerOptions, startBroker } from './broker.ts';
+import { isReachable, otherAddresses } from './reach.ts';
 
 const asyncapi = {
   asyncapi: '3.0.0',
@@ -28,30 +29,29 @@ async function start(options: Partial<BrokerOptions> = {}): Promise<Broker> {
   return broker;
 }
 
-function listens(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
-  });
-}
-
 test('A broker has its own port and frees it when it is stopped', async () => {
   const [one, other] = await Promise.all([start(), start()]);
   expect(one.brokers).toEqual([`127.0.0.1:${one.port}`]);
   expect(other.port).not.toBe(one.port);
-  expect(await listens(one.port)).toBe(true);
+  expect(await isReachable(one.port)).toBe(true);
   await one.stop();
   await one.stop();
-  expect(await listens(one.port)).toBe(false);
-  expect(await listens(other.port)).toBe(true);
+  expect(await isReachable(one.port)).toBe(false);
+  expect(await isReachable(other.port)).toBe(true);
+});
+
+test('Only loopback leads to a broker, where the system can keep programs from the network', async () => {
+  const { port, isLoopbackOnly } = await start();
+  for (const address of otherAddresses()) {
+    expect(await isReachable(port, address)).toBe(!isLoopbackOnly);
+  }
 });
 
 test('A broker starts in a folder whose path has a space and a comma', async () => {
   const parent = await mkdtemp(path.join(tmpdir(), 'tessera broker, '));
   try {
     const { port } = await start({ directory: path.join(parent, 'a b, c') });
-    expect(await listens(port)).toBe(true);
+    expect(await isReachable(port)).toBe(true);
   } finally {
     await Promise.all(brokers.splice(0).map((broker) => broker.stop()));
     await rm(parent, { recursive: true });
@@ -61,7 +61,7 @@ test('A broker starts in a folder whose path has a space and a comma', async () 
 test('A killed broker can be restarted on its port', async () => {
   const broker = await start();
   await broker.kill();
-  expect(await listens(broker.port)).toBe(false);
+  expect(await isReachable(broker.port)).toBe(false);
   expect((await start({ port: broker.port })).brokers).toEqual(broker.brokers);
 });
 
@@ -96,8 +96,8 @@ test('A broker survives the Ctrl-C of its parent, and ends when that is killed',
   // Like a terminal, which sends the signal to the whole process group.
   process.kill(-Number(parent.pid), 'SIGINT');
   expect(await once(lines, 'line')).toEqual(['interrupted']);
-  expect(await listens(port)).toBe(true);
+  expect(await isReachable(port)).toBe(true);
 
   parent.kill('SIGKILL');
-  while (await listens(port)) await delay(5);
+  while (await isReachable(port)) await delay(5);
 });

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
+import { findIsolation, forwardPort, type Isolation } from './isolation.ts';
 import { type SupervisedProcess, superviseProcess } from './supervised-process.ts';
 
 const START_LIMIT_MS = 60_000;
@@ -27,6 +28,8 @@ export interface Broker {
   /** Broker address for Kafka clients. */
   brokers: string[];
   port: number;
+  /** Whether only this machine reaches it. Otherwise it listens on all addresses, see `findIsolation`. */
+  isLoopbackOnly: boolean;
   /** Stops the broker gracefully. Its records are in memory and are lost. */
   stop(): Promise<void>;
   /** Kills it. Starting one on the same port brings it back empty. */
@@ -53,29 +56,48 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     JSON.stringify({ ...options.asyncapi, servers: { local: localServer(port) } }),
   );
   const log = path.join(directory, 'broker.log');
-  const broker = launch(
+  const isolation = await findIsolation();
+  const broker = launch({
     configuration,
     log,
-    options.directory === undefined ? directory : undefined,
-  );
+    remove: options.directory === undefined ? directory : undefined,
+    isolated: isolation && { ...isolation, port },
+  });
+  let close = (): void => undefined;
   try {
+    if (isolation) close = await forwardPort(port, isolation.socket).catch(inUse(port));
     await waitUntilReady(broker, port, log);
   } catch (error) {
+    close();
     await broker.stop();
     // Another process may have taken the free port meanwhile.
     if (!options.port && error instanceof PortInUseError) return startBroker(options);
     throw error;
   }
+  void broker.exited.then(close, close);
+  const ending = (end: () => Promise<void>) => async (): Promise<void> => {
+    await end();
+    close();
+  };
   return {
     brokers: [`${HOST}:${port}`],
     port,
-    stop: broker.stop,
-    kill: broker.kill,
+    isLoopbackOnly: isolation !== undefined,
+    stop: ending(broker.stop),
+    kill: ending(broker.kill),
     signal: broker.signal,
   };
 }
 
 class PortInUseError extends Error {}
+
+const inUse =
+  (port: number) =>
+  (cause: Error): never => {
+    throw new PortInUseError(`The broker did not start on port ${port}: ${cause.message}`, {
+      cause,
+    });
+  };
 
 const localServer = (port: number): object => ({
   host: `${HOST}:${port}`,
@@ -84,7 +106,17 @@ const localServer = (port: number): object => ({
   bindings: { kafka: { 'group.initial.rebalance.delay.ms': 1 } },
 });
 
-function launch(configuration: string, log: string, remove: string | undefined): SupervisedProcess {
+function launch({
+  configuration,
+  log,
+  remove,
+  isolated,
+}: {
+  readonly configuration: string;
+  readonly log: string;
+  readonly remove: string | undefined;
+  readonly isolated: (Isolation & { readonly port: number }) | undefined;
+}): SupervisedProcess {
   const output = openSync(log, 'w', 0o600);
   try {
     return superviseProcess({
@@ -102,6 +134,7 @@ function launch(configuration: string, log: string, remove: string | undefined):
       ],
       signal: 'SIGTERM',
       remove,
+      isolated,
       output,
     });
   } finally {

@@ -1,12 +1,20 @@
 import path from 'node:path';
-import type { LocalSystem } from './credentials.ts';
-import { mailDirectory } from './stack.ts';
+import { mailDirectory, type Stack } from './stack.ts';
 
 /** The instructions printed after the start. */
-export const startNotice = (system: LocalSystem, directory: string): string => {
+export const startNotice = (
+  {
+    system,
+    broker,
+  }: Pick<Stack, 'system'> & { readonly broker: Pick<Stack['broker'], 'port' | 'isLoopbackOnly'> },
+  directory: string,
+): string => {
   const { administrator, owner, viewer, system_application } = system;
   const signIn = (who: string, of: { email: string; password: string }): string =>
     `  ${who.padEnd(22)}${of.email.padEnd(30)}${of.password}`;
+  const exposed = broker.isLoopbackOnly
+    ? ''
+    : `\nOther machines can reach the broker, on port ${broker.port}: this system cannot keep it from the network (see README.md).\n`;
   return `
 Tessera is running.
 
@@ -24,6 +32,7 @@ System application      ${system_application.client_id}   ${system_application.c
   mails                 ${mailDirectory(directory)}   one page each
   logs                  ${path.join(directory, 'logs')}
 
+${exposed}
 Ctrl-C stops everything; the data stays in ${directory}.
 `;
 };

@@ -61,6 +61,7 @@ export interface Stack {
     start(): Promise<void>;
     signal(name: NodeJS.Signals): void;
     readonly port: number;
+    readonly isLoopbackOnly: boolean;
   };
   stop(): Promise<void>;
 }
@@ -73,6 +74,7 @@ const restartable = (directory: string, first: Broker): Stack['broker'] => {
   let broker = first;
   return {
     port: first.port,
+    isLoopbackOnly: first.isLoopbackOnly,
     stop: () => broker.stop(),
     kill: () => broker.kill(),
     signal: (name) => broker.signal(name),

@@ -22,7 +22,7 @@ export const startAndPrint = async (ports: {
       onStep: (step) => console.log(`${step}...`),
     });
     const forgetRunning = await recordRunning(dataDirectory, stack);
-    console.log(startNotice(stack.system, dataDirectory));
+    console.log(startNotice(stack, dataDirectory));
     const kept = [
       keepRunning('identity', stack.identity, console.log),
       keepRunning('CRM', stack.crm, console.log),

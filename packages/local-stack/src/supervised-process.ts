@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import type { Isolation } from './isolation.ts';
 
 const keeper = fileURLToPath(new URL('../tools/keep.mjs', import.meta.url));
 
@@ -19,6 +20,8 @@ export interface SupervisedCommand {
   remove?: string | undefined;
   /** Additional environment variables; unlike arguments, other accounts cannot read them. */
   environment?: Readonly<Record<string, string>> | undefined;
+  /** Runs it in a network namespace of its own, from which a socket leads to its port. */
+  isolated?: (Isolation & { readonly port: number }) | undefined;
   /** File descriptor of the command's output. */
   output: number;
 }
@@ -43,7 +46,13 @@ export function superviseProcess({
   environment,
   ...command
 }: SupervisedCommand): SupervisedProcess {
-  const child: ChildProcess = spawn(process.execPath, [keeper, JSON.stringify(command)], {
+  const [program = '', ...args] = [
+    ...(command.isolated?.unshare ?? []),
+    process.execPath,
+    keeper,
+    JSON.stringify(command),
+  ];
+  const child: ChildProcess = spawn(program, args, {
     detached: true,
     env: { ...process.env, ...environment },
     stdio: ['pipe', output, output],

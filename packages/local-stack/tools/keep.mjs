@@ -5,12 +5,26 @@
 // so the parent decides the order of shutdown.
 //
 // node keep.mjs '{"command", "args", "cwd"?, "uid"?, "gid"?, "signal", "remove"?: a directory to remove
-// afterwards}'
-import { spawn } from 'node:child_process';
+// afterwards, "isolated"?: {"socket", "port"}}'
+//
+// With `isolated`, it runs in a network namespace of its own, and leads the socket to the port of the command there.
+import { spawn, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { dirname } from 'node:path';
 
 const graceMs = 3000;
-const { command, args, cwd, uid, gid, signal, remove } = JSON.parse(process.argv[2]);
+const { command, args, cwd, uid, gid, signal, remove, isolated } = JSON.parse(process.argv[2]);
+
+if (isolated) {
+  spawnSync('ip', ['link', 'set', 'lo', 'up'], { stdio: 'inherit' });
+  createServer((client) => {
+    const target = connect(isolated.port, '127.0.0.1');
+    client.pipe(target).pipe(client);
+    client.on('error', () => {}).once('close', () => target.destroy());
+    target.on('error', () => {}).once('close', () => client.destroy());
+  }).listen(isolated.socket);
+}
 
 const child = spawn(command, args, {
   stdio: ['ignore', 'inherit', 'inherit'],
@@ -28,6 +42,7 @@ function end() {
 }
 
 function leave(code) {
+  if (isolated) rmSync(dirname(isolated.socket), { recursive: true, force: true });
   if (remove) rmSync(remove, { recursive: true, force: true, maxRetries: 3 });
   process.exit(code);
 }

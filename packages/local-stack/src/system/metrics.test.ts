@@ -1,5 +1,6 @@
 import { allExpressions, problemsOf, seriesOf } from '@tessera/observability';
 import { freePort } from '../free-port.ts';
+import { isReachable, otherAddresses } from '../reach.ts';
 import { until } from '../until.ts';
 import { signIn } from './people.ts';
 import { startTestStack, type TestStack } from './test-stack.ts';
@@ -69,4 +70,17 @@ test('The labels of requests are bounded: no path, id or tenant is one', async (
     // What succeeds has an operation.
     expect(text).not.toMatch(/operation="unknown",method="\w+",status="[23]/);
   }
+});
+
+test('Other machines reach no part of the system, where it can be kept from the network', async () => {
+  const { identity, crm, postgres, broker, deploymentAutomation } = stack;
+  const urls = [identity.url, crm.url, deploymentAutomation.url];
+  const listening = [...urls.map((url) => Number(new URL(url).port)), postgres.port];
+  listening.push(...Object.values(ports));
+  for (const address of otherAddresses()) {
+    const reached = await Promise.all(listening.map((port) => isReachable(port, address)));
+    expect(reached).toEqual(listening.map(() => false));
+    expect(await isReachable(broker.port, address)).toBe(!broker.isLoopbackOnly);
+  }
+  expect(await isReachable(broker.port)).toBe(true);
 });
