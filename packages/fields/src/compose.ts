@@ -114,6 +114,10 @@ export const omittedIfBlank = <F extends Field>(inner: F): OptionalField<Out<F>>
   };
 };
 
+/** One of two shapes, in responses. */
+export const either = <A, B>(one: Field<A>, other: Field<B>): Field<A | B, false> =>
+  field(Joi.alternatives(one.joi, other.joi), { anyOf: [one.json, other.json] });
+
 /** The key may be left out; null clears the field. */
 export const clearable = <F extends Field>(inner: F): OptionalField<Out<F> | null> => ({
   ...(optional(nullable(inner)) as OptionalField<Out<F> | null>),

@@ -3,6 +3,7 @@ export {
   clearable,
   complete,
   described,
+  either,
   fieldErrors,
   list,
   mapOf,

@@ -54,24 +54,23 @@ const sendJson = (res: Response, { status, body, headers }: RepeatableResponse):
 interface KeyedExchange {
   readonly res: Response;
   readonly request: KeyedRequest;
-  /** Throws if the caller may no longer see the body of the stored response. */
-  readonly authorizeReplay: (response: unknown) => Promise<void>;
+  /** Returns the body to send; throws if the caller may no longer see that of the stored response. */
+  readonly replayedBody: (stored: RepeatableResponse) => Promise<unknown>;
 }
 
 /** Runs a handler once for each key: `collect` returns its response instead of sending it. */
 const answerOnce = async (
   idempotency: Idempotency<unknown>,
-  { res, request, authorizeReplay }: KeyedExchange,
+  { res, request, replayedBody }: KeyedExchange,
   collect: () => Promise<RepeatableResponse>,
   discard: () => Promise<void> = async () => undefined,
 ): Promise<void> => {
   const { response, isReplayed } = await idempotency.once(res.locals.caller, request, collect);
-  if (isReplayed) {
-    await discard();
-    await authorizeReplay(response.body);
-    res.set(REPLAYED, 'true');
-  }
-  sendJson(res, response);
+  if (!isReplayed) return sendJson(res, response);
+  await discard();
+  const body = await replayedBody(response);
+  res.set(REPLAYED, 'true');
+  sendJson(res, { ...response, body });
 };
 
 type CommitUpload = HandlerInput<
@@ -128,9 +127,11 @@ export const handlerStep = (
       work: () => unknown,
       discard?: () => Promise<void>,
     ): Promise<void> => {
-      const authorizeReplay = async (response: unknown): Promise<void> =>
-        route.authorizeReplay?.({ params, caller, body, response } as never);
-      const exchange = { res, request: { key: key as string, fingerprint }, authorizeReplay };
+      const replayedBody = async ({ body: response, headers }: RepeatableResponse) => {
+        const replay = { params, caller, body, response, headers };
+        return (await route.authorizeReplay?.(replay as never)) ?? response;
+      };
+      const exchange = { res, request: { key: key as string, fingerprint }, replayedBody };
       const kept = idempotency as Idempotency<unknown>;
       await answerOnce(kept, exchange, () => collect(work), discard);
     };

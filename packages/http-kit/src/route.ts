@@ -5,6 +5,7 @@ import type { FileBody, ReceivedFile } from './files/file-body.ts';
 import type { FileResponse, ServedFile } from './files/file-response.ts';
 import type { RequestHeader, ResponseHeader } from './headers.ts';
 import type { HttpError } from './http-error.ts';
+import type { RepeatableResponse } from './idempotency.ts';
 import type { JsonText } from './json-text.ts';
 
 /** Without a route for HEAD, the route for GET answers it; without one for OPTIONS, the response is `Allow`. */
@@ -104,6 +105,7 @@ export interface ReplayInput<Caller, PA, B> {
   readonly body: Validated<B>;
   /** The JSON body of the response. */
   readonly response: unknown;
+  readonly headers: RepeatableResponse['headers'];
 }
 
 export interface HandlerInput<Caller, PA, Q, B, R extends Responses> {
@@ -200,10 +202,11 @@ export interface Route<
     input: HandlerInput<A extends Public ? undefined : Caller, PA, Q, B, R>,
   ): Promise<Reply> | Reply;
   /**
-   * Throws if the caller may no longer see a stored response. For routes whose handler checks permissions, because
-   * they depend on the body or on the record: a repeated request does not run the handler.
+   * Throws if the caller may no longer see a stored response, or returns the body to send instead of the stored one. For
+   * routes whose handler checks permissions, because they depend on the body or on the record: a repeated request does not
+   * run the handler.
    */
-  authorizeReplay?(input: ReplayInput<Caller, PA, B>): Promise<void> | void;
+  authorizeReplay?(input: ReplayInput<Caller, PA, B>): unknown;
   /**
    * Does what takes too long for a transaction, or throws to refuse the body. It runs before the handler, which may yet find
    * that the record does not exist or does not change, and before the transaction of an `Idempotency-Key`, unless that has
@@ -221,7 +224,7 @@ export interface RouteEntry extends Declared<string | readonly string[], Respons
   /** Media types of the body. Default: JSON. */
   readonly bodyTypes?: readonly string[];
   handler?(input: never): Promise<Reply> | Reply;
-  authorizeReplay?(input: never): Promise<void> | void;
+  authorizeReplay?(input: never): unknown;
   prepare?(body: never): Promise<void>;
   /** Handler of another framework, which does its own parsing and validation. */
   readonly forward?: RequestHandler;

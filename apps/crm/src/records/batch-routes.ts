@@ -20,9 +20,10 @@ import { authorizeOperations, type BatchOutcome, runBatch } from './batch.ts';
 import { limitedAnswers } from './batch-answers.ts';
 import type { Kind, KindTypes } from './kind.ts';
 import type { Records } from './records.ts';
-import { keysOf } from './replays.ts';
+import { keysOf, viewableData } from './replays.ts';
 import { createFrame, declare } from './route-frame.ts';
 import { changeProblems } from './versions.ts';
+import { viewable, viewableText } from './viewing.ts';
 
 /** The largest number of operations in a batch. */
 const MAX_OPERATIONS = 500;
@@ -80,6 +81,7 @@ const present = (outcome: BatchOutcome<unknown>) => {
 
 interface StoredResult {
   readonly status: number;
+  readonly version?: number;
   readonly data?: object;
 }
 
@@ -103,9 +105,13 @@ export const batchRoute = <T extends KindTypes>(
     resource: kind.name,
     isIdempotent: true,
     summary: `Create, update and delete ${words}`,
-    description: `Up to ${MAX_OPERATIONS} operations in order; each needs the permission of its verb. The results are in the order of the operations. Errors name the operation: \`operations.3.body.email\`.`,
+    description: `Up to ${MAX_OPERATIONS} operations in order; each needs the permission of its verb. The results are in the order of the operations. Errors name the operation: \`operations.3.body.email\`. ${viewableText(kind)} Those that the request has created are shown.`,
     body: BatchInput,
-    responses: { 200: record(shape({ results: list(resultOf(answer), { max: MAX_OPERATIONS }) })) },
+    responses: {
+      200: record(
+        shape({ results: list(resultOf(viewable(kind, answer)), { max: MAX_OPERATIONS }) }),
+      ),
+    },
     problems: {
       ...changeProblems,
       404: 'A record of an atomic batch does not exist, or the caller does not see a record of an earlier request with the `Idempotency-Key` any more',
@@ -126,6 +132,11 @@ export const batchRoute = <T extends KindTypes>(
       authorizeOperations(kind as unknown as Kind, caller as Caller, shown);
       const answers = results.flatMap(({ data }) => data ?? []);
       await records.requireVisible(caller, keysOf(kind, answers));
+      const shownNow = results.map(({ data, ...result }) => {
+        if (!data || result.status === 201) return { ...result, data };
+        return { ...result, data: viewableData(kind, caller, data, result.version ?? 1) };
+      });
+      return { data: { results: shownNow } };
     },
   });
 };

@@ -3,10 +3,11 @@ import { HttpError, validationFailed } from '@tessera/http-kit';
 import type { TenantDb } from '../database.ts';
 import type { Caller } from '../http.ts';
 import type { Kind, KindTypes } from './kind.ts';
-import type { Records, Versioned } from './records.ts';
+import type { Records } from './records.ts';
 import { requirePermission } from './require-permission.ts';
 import { separately } from './savepoint.ts';
 import { lockUntilEnd } from './transaction-lock.ts';
+import type { Changed } from './viewing.ts';
 
 /** One operation of a batch. */
 export interface BatchOperation {
@@ -21,7 +22,7 @@ export interface BatchOperation {
 
 /** The result of an operation: the record, nothing after a deletion, or the error. */
 export type BatchOutcome<Answer> =
-  | { readonly status: 200 | 201; readonly record: Versioned<Answer> }
+  | { readonly status: 200 | 201; readonly record: Changed<Answer> }
   | { readonly status: 204 }
   | { readonly status: number; readonly error: HttpError };
 

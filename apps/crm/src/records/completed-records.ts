@@ -1,5 +1,6 @@
 import type { KindTypes } from './kind.ts';
 import type { Records, Versioned } from './records.ts';
+import { type Changed, isShown } from './viewing.ts';
 
 /** What completes the responses of records. */
 export interface Completion<T extends KindTypes> {
@@ -40,11 +41,19 @@ export const completedRecords = <T extends KindTypes>(
 
   const completeOne = async (
     caller: T['caller'],
-    changed: Promise<Versioned<Answer>>,
+    read: Promise<Versioned<Answer>>,
   ): Promise<Versioned<Answer>> => {
-    const found = await changed;
+    const found = await read;
     const [one = found] = await completeAll(caller, [found]);
     return one;
+  };
+
+  const completeChanged = async (
+    caller: T['caller'],
+    changing: Promise<Changed<Answer>>,
+  ): Promise<Changed<Answer>> => {
+    const changed = await changing;
+    return isShown(changed) ? completeOne(caller, Promise.resolve(changed)) : changed;
   };
 
   return {
@@ -55,10 +64,10 @@ export const completedRecords = <T extends KindTypes>(
     create: (caller, input) => completeOne(caller, records.create(caller, input)),
     createMany: async (caller, inputs) =>
       completeAll(caller, await records.createMany(caller, inputs)),
-    update: (caller, ...change) => completeOne(caller, records.update(caller, ...change)),
-    edit: (caller, ...change) => completeOne(caller, records.edit(caller, ...change)),
-    restore: (caller, ...change) => completeOne(caller, records.restore(caller, ...change)),
-    act: (caller, ...change) => completeOne(caller, records.act(caller, ...change)),
+    update: (caller, ...change) => completeChanged(caller, records.update(caller, ...change)),
+    edit: (caller, ...change) => completeChanged(caller, records.edit(caller, ...change)),
+    restore: (caller, ...change) => completeChanged(caller, records.restore(caller, ...change)),
+    act: (caller, ...change) => completeChanged(caller, records.act(caller, ...change)),
 
     async list(caller, query) {
       const { rows, ...position } = await records.list(caller, query);

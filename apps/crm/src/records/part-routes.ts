@@ -9,6 +9,7 @@ import { camel, withArticle } from './paths.ts';
 import type { Records } from './records.ts';
 import { createFrame, declare, type Params } from './route-frame.ts';
 import { acceptedVersions, changeProblems, creationHeaders, tagged } from './versions.ts';
+import { viewable, viewableText } from './viewing.ts';
 
 /** The declaration of a list of parts. */
 export interface PartsDeclaration<T extends KindTypes, P extends Part> extends PartsOptions<T, P> {
@@ -47,6 +48,7 @@ export const partRoutes = <T extends KindTypes, P extends Part>(
     resource: name,
     params: shape({ ...params.fields, [partId]: uuid() }) as Shape as typeof params,
   };
+  const partKind = { key: 'id', keyField: uuid(), permissions: kind.permissions };
   const problems = { ...changeProblems, ...declaration.problems };
   const full = [`The list already has ${declaration.max} entries`, declaration.problems?.[409]]
     .filter((reason) => reason !== undefined)
@@ -108,9 +110,9 @@ export const partRoutes = <T extends KindTypes, P extends Part>(
         ...one,
         method: 'put',
         summary: `Update ${aPart} ${ofOne}`,
-        description: 'Fields that are left out do not change; null clears a field.',
+        description: `Fields that are left out do not change; null clears a field. ${viewableText(kind)}`,
         body: change,
-        responses: { 200: record(answer) },
+        responses: { 200: record(viewable(partKind, answer)) },
         requestHeaders: ['If-Match'],
         responseHeaders: { 200: ['ETag'] },
         problems,

@@ -3,6 +3,7 @@ import { HttpError, notFound, validationFailed } from '@tessera/http-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { KindTypes } from './kind.ts';
 import type { Records } from './records.ts';
+import { isShown, RecordReference } from './viewing.ts';
 
 /** An object in a list that a record stores in a JSON column. */
 export type Part = { readonly id: string };
@@ -51,7 +52,7 @@ export interface Parts<C, P extends Part> {
     partId: string,
     change: Partial<Omit<P, 'id'>>,
     versions?: readonly number[],
-  ): Promise<VersionedPart<P>>;
+  ): Promise<VersionedPart<P | RecordReference>>;
   delete(caller: C, id: string, partId: string, versions?: readonly number[]): Promise<void>;
 }
 
@@ -122,12 +123,20 @@ export const createParts = <T extends KindTypes, P extends Part>(
     },
 
     async update(caller, id, partId, change, versions) {
-      const { answer, version } = await edit(caller, id, versions, (parts) => {
+      let updated: P | undefined;
+      const changed = await edit(caller, id, versions, (parts) => {
         const part = findPart(parts, partId);
-        if (Object.keys(change).length === 0) return parts;
-        return parts.map((other) => (other === part ? { ...part, ...change } : other));
+        if (Object.keys(change).length === 0) {
+          updated = part;
+          return parts;
+        }
+        const replacement = { ...part, ...change };
+        updated = replacement;
+        return parts.map((other) => (other === part ? replacement : other));
       });
-      return { part: findPart(partsOf(answer), partId), version };
+      const { version } = changed;
+      const part = isShown(changed) ? updated : undefined;
+      return { part: part ?? new RecordReference('id', partId, version), version };
     },
 
     async delete(caller, id, partId, versions) {

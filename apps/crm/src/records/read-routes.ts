@@ -12,6 +12,7 @@ import type { LimitedRead } from './records.ts';
 import { declare, type Frame } from './route-frame.ts';
 import type { RecordRoutes } from './routes.ts';
 import { tagged } from './versions.ts';
+import { viewable } from './viewing.ts';
 
 type ExportParameters<T extends KindTypes> = Shape &
   Field<ExportQuery<T> & { readonly format: ExportFormat }>;
@@ -36,6 +37,8 @@ export const readRoutes = <T extends KindTypes>(
   { all, answer, onAll, onOne, scoped, keyIn }: Frame<T>,
 ): Pick<RecordRoutes<T>, 'list' | 'get' | 'export' | 'history'> => {
   const words = kind.table.replaceAll('_', ' ');
+  const own = kind.item as Field<T['item']>;
+  const item = kind.listsDeleted === 'only' ? viewable(kind, own) : own;
   return {
     list: (text = {}) =>
       declare({
@@ -44,7 +47,7 @@ export const readRoutes = <T extends KindTypes>(
         summary: `List ${words}`,
         ...text,
         query: listQuery(kind),
-        responses: { 200: page(kind.item as Field<T['item']>) },
+        responses: { 200: page(item) },
         handler: async ({ caller, params, query, req, reply }) => {
           const { rows, ...position } = await scoped(params).list(caller, query, 'json');
           return reply(200, pageBody(rows, paging(req.originalUrl, position)));

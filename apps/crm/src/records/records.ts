@@ -1,7 +1,6 @@
 import { type JsonText, readInBatches } from '@tessera/http-kit';
 import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import type { Caller } from '../http.ts';
 import { createChanges } from './changes.ts';
 import { exportBatchSize } from './export-batches.ts';
 import { byId, exportOrder, positionOf } from './export-order.ts';
@@ -23,6 +22,7 @@ import {
   withDeclaredValues,
 } from './tenant-fields.ts';
 import { type AcceptedVersion, revisionOfId } from './versions.ts';
+import { type Changed, mayDo, RecordReference, requireView } from './viewing.ts';
 
 /** A record as responses show it, with its version. */
 export interface Versioned<Answer> {
@@ -99,7 +99,7 @@ export interface Records<T extends KindTypes> {
     id: string,
     change: T['update'],
     versions?: readonly AcceptedVersion[],
-  ): Promise<Versioned<T['answer']>>;
+  ): Promise<Changed<T['answer']>>;
   /**
    * An update that depends on the current row: `changeOf` returns the fields to change while the row is locked. All
    * rules of an update apply. The history has it as `action`. Default: `update`.
@@ -110,7 +110,7 @@ export interface Records<T extends KindTypes> {
     changeOf: (row: T['row']) => T['update'],
     versions?: readonly AcceptedVersion[],
     action?: string,
-  ): Promise<Versioned<T['answer']>>;
+  ): Promise<Changed<T['answer']>>;
   /** Sets `deleted_at`, so that `restore` can undo it, unless the kind deletes permanently. */
   delete(caller: T['caller'], id: string, versions?: readonly AcceptedVersion[]): Promise<void>;
   /** Restores a deleted record, with other values for some fields; has no effect on a record that is not deleted. */
@@ -119,7 +119,7 @@ export interface Records<T extends KindTypes> {
     id: string,
     versions?: readonly AcceptedVersion[],
     input?: Partial<T['create']>,
-  ): Promise<Versioned<T['answer']>>;
+  ): Promise<Changed<T['answer']>>;
   /** Performs an action; if it sets no column, the version does not change. */
   act<Body>(
     caller: T['caller'],
@@ -127,7 +127,7 @@ export interface Records<T extends KindTypes> {
     action: RecordAction<T, Body>,
     body: Body,
     versions?: readonly AcceptedVersion[],
-  ): Promise<Versioned<T['answer']>>;
+  ): Promise<Changed<T['answer']>>;
   /**
    * One page of a record's changes, newest first, as far as the caller may see them; of a deleted record for callers
    * who may restore it. Of records with another key than the id, also of the last one that was deleted for good, for
@@ -146,10 +146,6 @@ export type RecordsOf<K> = Records<TypesOf<K>>;
 
 /** Runs a read when the process has capacity for it; see `Exports.read`. */
 export type LimitedRead = <R>(read: () => Promise<R>) => Promise<R>;
-
-/** Whether the caller has the permissions to delete and restore records of a kind; services have all of them. */
-const mayDelete = ({ permissions }: Kind, caller: TenantCaller & Partial<Caller>): boolean =>
-  [permissions?.delete ?? []].flat().every((permission) => caller.can?.(permission));
 
 /** The operations of a declared kind. */
 export const createRecords = <T extends KindTypes>(
@@ -181,6 +177,12 @@ export const createRecords = <T extends KindTypes>(
     return tenantFields ? shownFieldsRevision(tenantFields, answer) : kind.revision?.(row);
   };
 
+  const keyOf = (row: Row): string =>
+    (row as unknown as Record<string, string>)[kind.key] ?? row.id;
+
+  const referenceTo = (row: Row): RecordReference =>
+    new RecordReference(kind.key, keyOf(row), row.version);
+
   const versionedAll = async (
     caller: T['caller'],
     rows: readonly Row[],
@@ -189,7 +191,7 @@ export const createRecords = <T extends KindTypes>(
     return rows.map((row, index) => {
       const answer = answers[index] as Answer;
       return {
-        id: (row as unknown as Record<string, string>)[kind.key] ?? row.id,
+        id: keyOf(row),
         answer,
         version: row.version,
         revision: revisionOf(row, answer),
@@ -200,6 +202,14 @@ export const createRecords = <T extends KindTypes>(
   const versioned = async (caller: T['caller'], row: Row): Promise<Versioned<Answer>> => {
     const [one] = await versionedAll(caller, [row]);
     return one as Versioned<Answer>;
+  };
+
+  /** A record after a change, as far as the caller may view it. */
+  const changed = async (caller: T['caller'], row: Row): Promise<Changed<Answer>> => {
+    if (mayDo('view', kind, caller)) return versioned(caller, row);
+    const { id, version } = row;
+    const revision = kind.key === 'id' ? undefined : revisionOfId(id);
+    return { id: keyOf(row), answer: referenceTo(row), version, revision };
   };
 
   /** How the list with these filters is counted best, if there is only one. */
@@ -250,6 +260,9 @@ export const createRecords = <T extends KindTypes>(
       async list(caller: T['caller'], query: Partial<ListQuery<T>> = {}, as?: 'json') {
         const { db, scope } = await open(caller);
         const { page = 1, per_page: perPage = 25, search = '' } = query;
+        // The permission to restore records shows a trash.
+        const showsKeysOnly = kind.listsDeleted === 'only' && !mayDo('view', kind, caller);
+        if (showsKeysOnly && search.trim() !== '') requireView(kind, caller);
         const request = {
           page,
           perPage,
@@ -259,11 +272,15 @@ export const createRecords = <T extends KindTypes>(
           total: totalOf(query, caller),
           exactTotal: query.exact_total ?? false,
         };
-        if (as === 'json' && asJson) {
+        if (as === 'json' && asJson && !showsKeysOnly) {
           const { rows, ...position } = await repository.list(db, scope, request, asJson);
           return { ...position, rows: rows.map(({ item }) => item) };
         }
         const listed = await repository.list(db, scope, request);
+        if (showsKeysOnly) {
+          const references = listed.rows.map((row) => referenceTo(row));
+          return { ...listed, rows: references as object[] as Item[] };
+        }
         const items = await shownAs(caller, listed.rows, presentItem);
         if (!searchedColumns) return { ...listed, rows: items };
         const found = await findPassages(db, table, searchedColumns, listed.rows, search.trim());
@@ -332,27 +349,27 @@ export const createRecords = <T extends KindTypes>(
       },
 
       async update(caller, id, change, versions) {
-        return versioned(caller, await changes.update(caller, id, change, versions));
+        return changed(caller, await changes.update(caller, id, change, versions));
       },
 
       async edit(caller, id, changeOf, versions, action) {
-        return versioned(caller, await changes.edit(caller, id, changeOf, versions, action));
+        return changed(caller, await changes.edit(caller, id, changeOf, versions, action));
       },
 
       delete: (caller, id, versions) => changes.delete(caller, id, versions),
 
       async restore(caller, id, versions, input) {
-        return versioned(caller, await changes.restore(caller, id, versions, input));
+        return changed(caller, await changes.restore(caller, id, versions, input));
       },
 
       async act(caller, id, action, body, versions) {
-        return versioned(caller, await changes.act(caller, id, action, body, versions));
+        return changed(caller, await changes.act(caller, id, action, body, versions));
       },
 
       async history(caller, id, { page = 1, per_page: perPage = 25 } = {}) {
         const { db, scope } = await open(caller);
         const row = await repository.find(db, scope, id);
-        if ((!row || row.deleted_at) && !mayDelete(kind, caller)) throw missing();
+        if ((!row || row.deleted_at) && !mayDo('delete', kind, caller)) throw missing();
         const recordId = row?.id ?? (await removedId(db, scope, id));
         if (recordId === undefined) throw missing();
         const record = { table: kind.table, id: recordId };

@@ -5,7 +5,7 @@ import { type CrmPermission, record } from '../http.ts';
 import { SYSTEM } from '../system/system-access.ts';
 import type { Kind, KindTypes, Permissions, TenantCaller, Verb } from './kind.ts';
 import { pathsOf } from './paths.ts';
-import type { Records, Versioned } from './records.ts';
+import type { Records } from './records.ts';
 import {
   type AcceptedVersion,
   acceptedTags,
@@ -13,6 +13,7 @@ import {
   changeProblems,
   tagged,
 } from './versions.ts';
+import { type Changed, viewable, viewableText } from './viewing.ts';
 
 /** The path parameters of a request. */
 export type Params = Readonly<Record<string, string>>;
@@ -81,11 +82,12 @@ export const createFrame = <T extends KindTypes>(kind: Kind<T>, records: Records
       params: Params,
       body: Body,
       versions: readonly AcceptedVersion[] | undefined,
-    ) => Promise<Versioned<T['answer']>>,
+    ) => Promise<Changed<T['answer']>>,
   ): RouteEntry =>
     declare({
       ...declared,
-      responses: { 200: record(answer) },
+      description: [declared.description, viewableText(kind)].join(' ').trim(),
+      responses: { 200: record(viewable(kind, answer)) },
       requestHeaders: ['If-Match'],
       responseHeaders: { 200: ['ETag'] },
       problems: { ...changeProblems, ...declared.problems },

@@ -10,16 +10,13 @@ import {
   creationHeaders,
   tagged,
 } from '../../records/versions.ts';
+import { viewable, viewableText } from '../../records/viewing.ts';
 import { botTokens } from './bot-tokens.ts';
 import { Bot, BotInput, type Bots, bot, type ChannelBots, channelBot } from './bots.kind.ts';
 
-const BotWithToken = named(
-  'BotWithToken',
-  shape({
-    ...Bot.fields,
-    token: described(text(200), 'The token for `X-Bot-Token`. It is not shown again.'),
-  }),
-);
+const botToken = described(text(200), 'The token for `X-Bot-Token`. It is not shown again.');
+
+const BotWithToken = named('BotWithToken', shape({ ...Bot.fields, token: botToken }));
 
 export const botRoutes = (bots: Bots, channelBots: ChannelBots): RouteTable => {
   const routes = recordRoutes(bot, bots);
@@ -61,8 +58,8 @@ export const botRoutes = (bots: Bots, channelBots: ChannelBots): RouteTable => {
       ...onOne('update', '/rotate-token'),
       method: 'post',
       summary: 'Replace the token of a bot',
-      description: 'The former token is not accepted any more. The new one is shown once.',
-      responses: { 200: record(BotWithToken) },
+      description: `The former token is not accepted any more. The new one is shown once. ${viewableText(bot, ['token'])}`,
+      responses: { 200: record(viewable(bot, BotWithToken, { token: botToken })) },
       requestHeaders: ['If-Match'],
       responseHeaders: { 200: ['ETag'] },
       problems: changeProblems,

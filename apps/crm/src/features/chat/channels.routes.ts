@@ -10,6 +10,7 @@ import {
   creationHeaders,
   tagged,
 } from '../../records/versions.ts';
+import { RecordReference, shown, viewable } from '../../records/viewing.ts';
 import { Channel, ChannelInput, channel } from './channels.kind.ts';
 import { requireAddition } from './channels.rules.ts';
 import type { ChannelService } from './channels.service.ts';
@@ -40,23 +41,26 @@ export const channelRoutes = (service: ChannelService, exports: Exports): RouteT
       method: 'post',
       summary: 'Create a channel',
       description:
-        'The caller becomes its owner. Users other than the caller in a public or private channel require `chat.participants.create`. Where a direct channel of the same people exists, it is returned with status 200, without its last message.',
+        'The caller becomes its owner. Users other than the caller in a public or private channel require `chat.participants.create`. Where a direct channel of the same people exists, it is returned with status 200, without its last message; without `chat.channels.view`, only its `id` and `version` are.',
       body: ChannelInput,
-      responses: { 200: record(Channel), 201: record(Channel) },
+      responses: { 200: record(viewable(channel, Channel)), 201: record(Channel) },
       responseHeaders: { 200: ['ETag'], 201: ['ETag', 'Location'] },
       problems: hiddenSince,
       handler: async ({ caller, body, req, reply }) => {
         const { isNew, opened } = await service.open(caller, body);
         if (!isNew) {
           // The response is stored for repeated requests, which must not show what is recalled or changed meanwhile.
-          const data = Object.assign({}, opened.answer, { last_message: null });
+          const { answer } = opened;
+          const data = RecordReference.is(answer)
+            ? answer
+            : Object.assign({}, answer, { last_message: null });
           return reply(200, { data }, tagged(opened));
         }
-        return reply(201, { data: opened.answer }, creationHeaders(req, opened));
+        return reply(201, { data: shown(opened).answer }, creationHeaders(req, opened));
       },
-      authorizeReplay: async ({ caller, params, body, response }) => {
-        requireAddition(caller, body);
-        await requireReplayVisible({ caller, params, response });
+      authorizeReplay: async ({ body, ...replay }) => {
+        requireAddition(replay.caller, body);
+        return requireReplayVisible(replay);
       },
     }),
 

@@ -3,9 +3,10 @@ import type { Database } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import { completedRecords } from '../../records/completed-records.ts';
 import type { AnswerOf, InputOf } from '../../records/kind.ts';
-import { createRecords, type Versioned } from '../../records/records.ts';
+import { createRecords } from '../../records/records.ts';
 import { requirePermission } from '../../records/require-permission.ts';
 import { revisionOfAll } from '../../records/versions.ts';
+import { type Changed, viewed } from '../../records/viewing.ts';
 import { purgeChannelFilesLater } from './channel-files.ts';
 import { type Channels, channel } from './channels.kind.ts';
 import { readOverviews } from './channels.overview.ts';
@@ -31,7 +32,7 @@ export interface ChannelService {
   open(
     caller: Caller,
     input: InputOf<typeof channel> & NewChannel,
-  ): Promise<{ readonly isNew: boolean; readonly opened: Versioned<Answer> }>;
+  ): Promise<{ readonly isNew: boolean; readonly opened: Changed<Answer> }>;
   /** Deletes a channel; 409 if it has messages, unless `force` is given (decision C7). */
   delete(
     caller: Caller,
@@ -105,7 +106,8 @@ export const createChannelService = ({ database, jobs }: Dependencies): ChannelS
         const existing =
           directKey === null ? undefined : await existingDirectChannel(db, directKey);
         if (existing !== undefined) {
-          return { isNew: false, opened: await channels.get(caller, existing) };
+          const opened = await channels.get(caller, existing);
+          return { isNew: false, opened: viewed(channel, caller, opened) };
         }
         const { id } = await records.create(caller, input);
         await addFirstParticipants({ caller, db }, { id, kind: input.kind }, input);

@@ -4,6 +4,7 @@ import type { AnswerOf, RowOfKind, UpdateOf } from '../../records/kind.ts';
 import { createRecords, type Versioned } from '../../records/records.ts';
 import { columnsOf, presenter } from '../../records/row.ts';
 import { createAccess } from '../../records/scope.ts';
+import { type Changed, isShown } from '../../records/viewing.ts';
 import type { ChatCaller } from './chat-caller.ts';
 import { withScanStatus } from './message-files.repository.ts';
 import {
@@ -55,12 +56,19 @@ const createMessages = ({ database, files, jobs }: MessageFileDependencies): Mes
   const messages = createRecords(message, database);
   const complete = async (
     caller: ChatCaller,
-    changed: Promise<Versioned<Answer>>,
+    read: Promise<Versioned<Answer>>,
   ): Promise<Versioned<Answer>> => {
-    const found = await changed;
+    const found = await read;
     const db = database.forTenant(caller.tenantId);
     const [answer = found.answer] = await completed(db, caller, [found.answer]);
     return { ...found, answer };
+  };
+  const completeChanged = async (
+    caller: ChatCaller,
+    changing: Promise<Changed<Answer>>,
+  ): Promise<Changed<Answer>> => {
+    const changed = await changing;
+    return isShown(changed) ? complete(caller, Promise.resolve(changed)) : changed;
   };
   const within: Messages['within'] = (...keys) => {
     const inChannel = messages.within(...keys);
@@ -72,9 +80,9 @@ const createMessages = ({ database, files, jobs }: MessageFileDependencies): Mes
       update: (caller, id, { body }, versions) => {
         const changeOf = (row: Row): UpdateOf<typeof message> =>
           body === undefined || body === row.body ? {} : { body };
-        return complete(caller, inChannel.edit(caller, id, changeOf, versions));
+        return completeChanged(caller, inChannel.edit(caller, id, changeOf, versions));
       },
-      restore: (caller, ...change) => complete(caller, inChannel.restore(caller, ...change)),
+      restore: (caller, ...change) => completeChanged(caller, inChannel.restore(caller, ...change)),
 
       // What a deleted message said is for those who can restore it.
       async history(caller, id, query) {
@@ -104,7 +112,7 @@ const createMessages = ({ database, files, jobs }: MessageFileDependencies): Mes
           if (released !== undefined) await files.release(db, [released]);
           return changed;
         });
-        return complete(caller, acted);
+        return completeChanged(caller, acted);
       },
     };
   };

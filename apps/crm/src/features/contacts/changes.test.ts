@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { HttpError } from '@tessera/http-kit';
 import { createRecords } from '../../records/records.ts';
+import { shown } from '../../records/viewing.ts';
 import { callerIn, openDatabase, withMethods } from '../../testing/records.ts';
 import { company } from '../companies/companies.kind.ts';
 import { contact } from './contacts.kind.ts';
@@ -31,7 +32,8 @@ describe('A change', () => {
   test('changes only the given fields, and null clears a field', async () => {
     const caller = callerIn();
     const before = await contacts.create(caller, ada);
-    const after = await contacts.update(caller, before.id, { title: 'Lady', email: null });
+    const changed = await contacts.update(caller, before.id, { title: 'Lady', email: null });
+    const after = shown(changed);
     const { updated_at } = after.answer;
     expect(after).toEqual({
       id: before.id,
@@ -90,7 +92,7 @@ describe('A deleted contact', () => {
     expect(await refusal(contacts.update(caller, id, { title: 'X' }))).toBe(404);
     expect(await refusal(contacts.delete(caller, id))).toBe(404);
     expect(await contacts.list(caller)).toMatchObject({ rows: [], total: 0 });
-    const restored = await contacts.restore(caller, id);
+    const restored = shown(await contacts.restore(caller, id));
     const { updated_at } = restored.answer;
     expect(restored.answer).toEqual({ ...created.answer, updated_at });
     expect(await contacts.list(caller)).toMatchObject({ rows: [{ id }], total: 1 });

@@ -3,7 +3,9 @@ import { notFound, type RouteTable } from '@tessera/http-kit';
 import type { Database } from '../../database.ts';
 import { page, record, route } from '../../http.ts';
 import { paging } from '../../records/paging.ts';
+import { viewableReplay } from '../../records/replays.ts';
 import { acceptedVersions, changeProblems, tagged } from '../../records/versions.ts';
+import { viewable, viewableText } from '../../records/viewing.ts';
 import { contact } from './contacts.kind.ts';
 import { listMerges } from './merge-list.repository.ts';
 import { ContactMerge, MergesQuery } from './merge-list.schema.ts';
@@ -26,9 +28,10 @@ const common = {
   resource: 'contact',
   params: shape({ id: uuid() }),
   isIdempotent: true,
-  responses: { 200: record(contact.answer) },
+  responses: { 200: record(viewable(contact, contact.answer)) },
   requestHeaders: ['If-Match'],
   responseHeaders: { 200: ['ETag'] },
+  authorizeReplay: viewableReplay(contact),
 } as const;
 
 export const mergeRoutes = (merges: ContactMerges, database: Database): RouteTable => ({
@@ -57,7 +60,8 @@ export const mergeRoutes = (merges: ContactMerges, database: Database): RouteTab
     body: OtherContact,
     summary: 'Merge another contact into a contact',
     description:
-      'The contact takes over the communication logs and tasks of the other one, values for its empty fields, tags, email addresses, phone numbers and addresses, each once, and its notes, which follow those of the contact. The other contact is deleted. `unmerge` undoes this within 30 days. If the other contact is merged into this one already, nothing changes, whatever `If-Match` says.',
+      'The contact takes over the communication logs and tasks of the other one, values for its empty fields, tags, email addresses, phone numbers and addresses, each once, and its notes, which follow those of the contact. The other contact is deleted. `unmerge` undoes this within 30 days. If the other contact is merged into this one already, nothing changes, whatever `If-Match` says. ' +
+      viewableText(contact),
     problems: {
       ...changeProblems,
       409: 'The other contact has more than 20,000 communication logs and tasks (contacts with fewer can be merged into it), or the contacts together have more tags, email addresses, phone numbers or addresses than one contact can have',
@@ -75,7 +79,8 @@ export const mergeRoutes = (merges: ContactMerges, database: Database): RouteTab
     body: MergedContact,
     summary: 'Undo the merge of another contact into a contact',
     description:
-      'The other contact is restored, and gets back its communication logs and tasks. What has been changed since the merge stays as it is, and so does what another merged contact has given as well.',
+      'The other contact is restored, and gets back its communication logs and tasks. What has been changed since the merge stays as it is, and so does what another merged contact has given as well. ' +
+      viewableText(contact),
     problems: { ...changeProblems, 409: 'The merge is older than 30 days' },
     handler: async ({ caller, params, body, req, reply }) => {
       const versions = acceptedVersions(req.get('If-Match'));

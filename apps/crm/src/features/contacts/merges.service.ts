@@ -5,7 +5,8 @@ import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
 import { lockBatches } from '../../records/batch.ts';
 import type { AnswerOf } from '../../records/kind.ts';
-import { createRecords, type Versioned } from '../../records/records.ts';
+import { createRecords } from '../../records/records.ts';
+import { type Changed, viewed } from '../../records/viewing.ts';
 import { customFields } from '../custom-fields/custom-fields.service.ts';
 import { type Contacts, contact } from './contacts.kind.ts';
 import {
@@ -54,7 +55,7 @@ export interface ContactMerges {
     id: string,
     mergedId: string,
     versions?: readonly number[],
-  ): Promise<Versioned<Contact>>;
+  ): Promise<Changed<Contact>>;
   /**
    * Undoes a merge: restores the other contact and gives back its links, except for those that have been changed
    * since. What another merged contact has given as well stays. 422 on `contact_id` if it was not merged into this
@@ -65,7 +66,7 @@ export interface ContactMerges {
     id: string,
     mergedId: string,
     versions?: readonly number[],
-  ): Promise<Versioned<Contact>>;
+  ): Promise<Changed<Contact>>;
 }
 
 /**
@@ -149,11 +150,11 @@ export const createContactMerges = (
         // More than that are not moved, and so many are not locked either.
         if (!(await hasMoreLinks(db, mergedId, maxLinks))) await lockLinks(db, mergedId);
       };
-      const work = async (contacts: Contacts, db: TenantDb): Promise<Versioned<Contact>> => {
+      const work = async (contacts: Contacts, db: TenantDb): Promise<Changed<Contact>> => {
         const before = await contacts.get(caller, id);
         const earlier = await findMerge(db, mergedId);
         // The response to the request that merged it may have been lost.
-        if (earlier?.survivor_id === id) return before;
+        if (earlier?.survivor_id === id) return viewed(contact, caller, before);
         if (earlier) throw mergedElsewhere(earlier);
         const merged = await otherOf(contacts, caller, mergedId);
         if (await hasMoreLinks(db, mergedId, maxLinks)) {
@@ -192,7 +193,7 @@ export const createContactMerges = (
         const merge = await findMerge(db, mergedId);
         if (merge) await lockLinks(db, id, merge.moved);
       };
-      const work = async (contacts: Contacts, db: TenantDb): Promise<Versioned<Contact>> => {
+      const work = async (contacts: Contacts, db: TenantDb): Promise<Changed<Contact>> => {
         await contacts.get(caller, id);
         const merge = await findMerge(db, mergedId);
         if (merge?.survivor_id !== id) {

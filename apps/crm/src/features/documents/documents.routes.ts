@@ -5,6 +5,7 @@ import { hiddenSince, visibleReplay } from '../../records/replays.ts';
 import { createFrame } from '../../records/route-frame.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { acceptedVersions, changeProblems, tagged } from '../../records/versions.ts';
+import { viewable, viewableText } from '../../records/viewing.ts';
 import { documentFolder } from '../document-folders/folders.kind.ts';
 import { DocumentForm, newDocument } from './document-form.ts';
 import { trashedDocument } from './document-trash.kind.ts';
@@ -21,7 +22,10 @@ const MoveInput = shape({
   folder_id: described(nullable(uuid()), 'Where to; null is the root.'),
 });
 
-const Moved = shape({ documents: list(document.answer), folders: list(documentFolder.answer) });
+const Moved = shape({
+  documents: list(viewable(document, document.answer)),
+  folders: list(viewable(documentFolder, documentFolder.answer)),
+});
 
 const one = shape({ id: uuid() });
 const oneVersion = shape({ id: uuid(), number: documentVersion.keyField });
@@ -108,7 +112,7 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
       resource: 'document',
       summary: 'Move documents and folders',
       description:
-        'Moves all of them or none. Needs write access to the folders that they are in and to the one that they move to; moving folders also needs `document_folders.update`.',
+        'Moves all of them or none. Needs write access to the folders that they are in and to the one that they move to; moving folders also needs `document_folders.update`. Without `documents.view` or `document_folders.view`, the response has only the `id` and the `version` of each.',
       body: MoveInput,
       responses: { 200: record(Moved) },
       problems: { ...denied, 409: 'A private folder would have no member with write access' },
@@ -134,10 +138,10 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
       permission: 'documents.update',
       resource: 'document',
       summary: 'Replace the content of a document',
-      description: 'The body is the file. The former content stays as a version.',
+      description: `The body is the file. The former content stays as a version. ${viewableText(document)}`,
       params: one,
       body: fileBody({ types: ANY, maxBytes }),
-      responses: { 200: record(document.answer) },
+      responses: { 200: record(viewable(document, document.answer)) },
       requestHeaders: ['If-Match'],
       responseHeaders: { 200: ['ETag'] },
       problems: uploadProblems,
@@ -178,7 +182,8 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
         const sent = { content, type, announcedSize };
         return service.addVersion(caller, change, sent, (save, discard) =>
           commitUpload(async () => {
-            const number = String((await save()).answer.current_version);
+            await save();
+            const number = await service.currentVersion(caller, id);
             const added = await service.versions.within(id).get(caller, number);
             const location = `${req.originalUrl.split('?', 1)[0]}/${number}`;
             return reply(201, { data: added.answer }, { ...tagged(added), Location: location });
@@ -219,9 +224,9 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
       permission: 'documents.update',
       resource: 'document',
       summary: 'Restore a version of a document',
-      description: 'Its content becomes a new version, which is the current one.',
+      description: `Its content becomes a new version, which is the current one. ${viewableText(document)}`,
       params: oneVersion,
-      responses: { 200: record(document.answer) },
+      responses: { 200: record(viewable(document, document.answer)) },
       requestHeaders: ['If-Match'],
       responseHeaders: { 200: ['ETag'] },
       problems: {

@@ -8,7 +8,9 @@ import type { AnswerOf } from '../../records/kind.ts';
 import type { Versioned } from '../../records/records.ts';
 import { createRecords } from '../../records/records.ts';
 import { requirePermission } from '../../records/require-permission.ts';
+import { createTrash } from '../../records/trash.ts';
 import { preconditionFailed } from '../../records/versions.ts';
+import type { Changed } from '../../records/viewing.ts';
 import { type FolderMembers, folderMember } from '../document-folders/folder-members.kind.ts';
 import { type TrashedFolders, trashedFolder } from '../document-folders/folder-trash.kind.ts';
 import { lockTree, requireWritable, underTreeLock } from '../document-folders/folders.access.ts';
@@ -47,11 +49,20 @@ export interface StoredUpload {
 
 export type SavedDocument = Versioned<DocumentAnswer>;
 
+/** A document after a change, as far as the caller may view it. */
+export type ChangedDocument = Changed<DocumentAnswer>;
+
 /** What a move moves, and where to. */
 export interface Move {
   readonly document_ids: readonly string[];
   readonly folder_ids: readonly string[];
   readonly folder_id: string | null;
+}
+
+/** What a move has moved, as far as the caller may view it. */
+export interface MovedRecords {
+  readonly documents: ChangedDocument['answer'][];
+  readonly folders: Changed<AnswerOf<typeof documentFolder>>['answer'][];
 }
 
 /** Documents, their versions and their folders. */
@@ -76,7 +87,7 @@ export interface DocumentService extends TrashRemovals {
     caller: Caller,
     change: VersionChange,
     sent: SentFile,
-    saving: Saving<SavedDocument, R>,
+    saving: Saving<ChangedDocument, R>,
   ): Promise<R>;
   /** Throws 403 `folder_access_denied` unless the caller may create documents in the folder. */
   requireCreatable(caller: Caller, folderId: string | null): Promise<void>;
@@ -89,14 +100,16 @@ export interface DocumentService extends TrashRemovals {
     caller: Caller,
     change: VersionChange,
     stored: StoredUpload,
-  ): Promise<SavedDocument>;
+  ): Promise<ChangedDocument>;
+  /** The number of the current version of a document that the caller has changed. */
+  currentVersion(caller: Caller, id: string): Promise<string>;
   /** Makes the content of an earlier version the current one, as a new version. */
   restoreVersion(
     caller: Caller,
     id: string,
     number: number,
     versions?: readonly number[],
-  ): Promise<Versioned<DocumentAnswer>>;
+  ): Promise<ChangedDocument>;
   /** Deletes a former version for good. Throws 404, 403, and 409 for the current version or one that a link serves. */
   deleteVersion(
     caller: Caller,
@@ -109,10 +122,7 @@ export interface DocumentService extends TrashRemovals {
   /** A small image of the current version. Throws 404 if there is none, and 409 like `download`. */
   thumbnail(caller: Caller, id: string): Promise<ServedFile>;
   /** Moves all or nothing. Throws 403 without write access on both sides, and 422 for a folder into itself. */
-  move(
-    caller: Caller,
-    move: Move,
-  ): Promise<{ documents: DocumentAnswer[]; folders: AnswerOf<typeof documentFolder>[] }>;
+  move(caller: Caller, move: Move): Promise<MovedRecords>;
   /** Deletes a folder; with `force` also what is in it, which is restored with it. */
   deleteFolder(
     caller: Caller,
@@ -192,7 +202,7 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
     caller: Caller,
     { id, versions }: VersionChange,
     { file, type }: StoredUpload,
-  ): Promise<SavedDocument> => {
+  ): Promise<ChangedDocument> => {
     const action = { name: 'upload', rule: addVersion };
     return documents.act(caller, id, action, { files, file, type }, versions);
   };
@@ -202,14 +212,18 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
     folders,
     folderMembers: members,
     versions,
-    trash: createRecords(trashedDocument, database),
-    folderTrash: createRecords(trashedFolder, database),
+    trash: createTrash(trashedDocument, database),
+    folderTrash: createTrash(trashedFolder, database),
 
     ...createTrashRemovals({ database, files, jobs }),
     requireCreatable,
     requireChangeable,
     createFrom,
     addVersionFrom,
+
+    async currentVersion(caller, id) {
+      return `${(await documents.get(caller, id)).answer.current_version}`;
+    },
 
     async create(caller, fields, { type, ...upload }, saving) {
       // Before the upload, and again in the transaction.
@@ -299,10 +313,7 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
         await requireWritable(db, caller, folder_id);
         // In the order of ids, so that two moves wait for each other.
         await documents.lock(caller, document_ids);
-        const moved = {
-          documents: [] as DocumentAnswer[],
-          folders: [] as AnswerOf<typeof documentFolder>[],
-        };
+        const moved: MovedRecords = { documents: [], folders: [] };
         for (const [index, id] of document_ids.entries()) {
           const { answer } = await documents
             .update(caller, id, { folder_id })

@@ -237,7 +237,10 @@ const storing =
       },
     };
     return {
-      start: () => imports.act(caller, id, start, undefined),
+      async start() {
+        await imports.act(caller, id, start, undefined);
+        return imports.get(caller, id);
+      },
       fail,
       discard: () => removeImport(db, id),
     };

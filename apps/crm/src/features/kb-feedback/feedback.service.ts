@@ -5,6 +5,7 @@ import type { AnswerOf, InputOf } from '../../records/kind.ts';
 import { createRecords } from '../../records/records.ts';
 import { createAccess } from '../../records/scope.ts';
 import { lockUntilEnd } from '../../records/transaction-lock.ts';
+import { shown } from '../../records/viewing.ts';
 import { type FeedbackRecords, feedback } from './feedback.kind.ts';
 import { findVote } from './feedback.repository.ts';
 
@@ -57,7 +58,7 @@ export const createFeedback = (database: Database): FeedbackService => {
       change(caller, articleId, async (id) => {
         const ofArticle = votes.within(articleId);
         const changed = id
-          ? await ofArticle.update(caller, id, input)
+          ? shown(await ofArticle.update(caller, id, input))
           : await ofArticle.create(caller, input);
         return changed.answer;
       }),

@@ -1,3 +1,4 @@
+import { either, int, shape } from '@tessera/fields';
 import { empty, type RouteTable } from '@tessera/http-kit';
 import { clientNotConfigured, type ResourceServer } from '@tessera/resource-server';
 import type { Database } from '../../database.ts';
@@ -5,6 +6,8 @@ import { record, route } from '../../http.ts';
 import { acceptedVersions, changeProblems, tagged } from '../../records/versions.ts';
 import { findSettings, updateSettings, type VersionedSettings } from './settings.repository.ts';
 import { SettingsInput, TenantSettings } from './settings.schema.ts';
+
+const SettingsVersion = shape({ version: int(1, 2 ** 31 - 1) });
 
 const answerOf = ({ settings, updatedAt }: VersionedSettings) => ({
   data: { ...settings, updated_at: updatedAt },
@@ -38,9 +41,9 @@ export const settingsRoutes = (
     resource: 'settings',
     summary: 'Update the settings of the tenant',
     description:
-      'Settings that are left out do not change; null restores the default. Public reading can be switched on if CRM has a client at identity, which tells it whether the tenant is active.',
+      'Settings that are left out do not change; null restores the default. Public reading can be switched on if CRM has a client at identity, which tells it whether the tenant is active. Without `settings.view`, the response has only the `version` of the settings.',
     body: SettingsInput,
-    responses: { 200: record(TenantSettings) },
+    responses: { 200: record(either(TenantSettings, SettingsVersion)) },
     requestHeaders: ['If-Match'],
     responseHeaders: { 200: ['ETag'] },
     problems: changeProblems,
@@ -51,7 +54,9 @@ export const settingsRoutes = (
         slug: caller.tenantSlug,
         versions,
       });
-      return reply(200, answerOf(changed), tagged(changed));
+      const { version } = changed;
+      const answer = caller.can('settings.view') ? answerOf(changed) : { data: { version } };
+      return reply(200, answer, tagged(changed));
     },
   }),
 });

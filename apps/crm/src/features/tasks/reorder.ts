@@ -1,8 +1,9 @@
 import type { Out } from '@tessera/fields';
 import { HttpError, invalidField, type Logger } from '@tessera/http-kit';
 import type { Caller } from '../../http.ts';
-import type { ActionRule, Records, Versioned } from '../../records/records.ts';
+import type { ActionRule, Records } from '../../records/records.ts';
 import type { TenantSource } from '../../records/scope.ts';
+import type { Changed } from '../../records/viewing.ts';
 import { type Column, columnGaps, isWithin, lockColumn, rankWithin } from './board-column.ts';
 import { shortenRanks } from './shorten-ranks.ts';
 import type { TaskTypes } from './tasks.kind.ts';
@@ -62,7 +63,7 @@ export type Reorder = (
   caller: Caller,
   body: Move,
   versions?: readonly number[],
-) => Promise<Versioned<TaskTypes['answer']>>;
+) => Promise<Changed<TaskTypes['answer']>>;
 
 /**
  * Moves one task before or after another one, or to the end of a column. Of concurrent moves into one column, each

@@ -7,6 +7,7 @@ import { pageFields } from '../../records/list-query.ts';
 import { paging } from '../../records/paging.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { acceptedVersions, changeProblems, tagged } from '../../records/versions.ts';
+import { viewable, viewableText } from '../../records/viewing.ts';
 import type { BoardColumn } from './board.ts';
 import { task } from './tasks.kind.ts';
 import { statuses, Task, TaskMove } from './tasks.schema.ts';
@@ -78,10 +79,9 @@ export const taskRoutes = (
       permission: 'tasks.update',
       resource: 'task',
       summary: 'Move a task on the board',
-      description:
-        'Puts the task before or after another one of the column, or at its end if neither `before_id` nor `after_id` is given.',
+      description: `Puts the task before or after another one of the column, or at its end if neither \`before_id\` nor \`after_id\` is given. ${viewableText(task)}`,
       body: TaskMove,
-      responses: { 200: record(Task) },
+      responses: { 200: record(viewable(task, Task)) },
       requestHeaders: ['If-Match'],
       responseHeaders: { 200: ['ETag'] },
       problems: changeProblems,

@@ -22,16 +22,16 @@ import {
   creationHeaders,
   tagged,
 } from '../../records/versions.ts';
+import { viewable, viewableText } from '../../records/viewing.ts';
 import { WebhookDelivery, webhookAttempt, webhookDelivery } from './deliveries.kind.ts';
 import { WebhookEndpoint, WebhookEndpointInput } from './endpoints.kind.ts';
 import type { Webhooks } from './webhooks.service.ts';
 
+const secret = described(text(200), 'The key that verifies signatures. It is not shown again.');
+
 const WebhookEndpointWithSecret = named(
   'WebhookEndpointWithSecret',
-  shape({
-    ...WebhookEndpoint.fields,
-    secret: described(text(200), 'The key that verifies signatures. It is not shown again.'),
-  }),
+  shape({ ...WebhookEndpoint.fields, secret }),
 );
 
 const Rotation = named(
@@ -97,10 +97,9 @@ const endpointRoutes = (webhooks: Webhooks, exports: Exports): RouteTable => {
       ...onOne('update', '/rotate-secret'),
       method: 'post',
       summary: 'Replace the secret of a webhook endpoint',
-      description:
-        'The new secret is shown once. During the overlap, requests have a signature of each secret.',
+      description: `The new secret is shown once. During the overlap, requests have a signature of each secret. ${viewableText(kind, ['secret'])}`,
       body: omissible(Rotation),
-      responses: { 200: record(WebhookEndpointWithSecret) },
+      responses: { 200: record(viewable(kind, WebhookEndpointWithSecret, { secret })) },
       requestHeaders: ['If-Match'],
       responseHeaders: { 200: ['ETag'] },
       problems: changeProblems,
@@ -176,7 +175,8 @@ const deliveryRoutes = (webhooks: Webhooks): RouteTable => {
       ...onOne('update', '/replay'),
       method: 'post',
       summary: 'Deliver an event again',
-      responses: { 202: record(WebhookDelivery) },
+      description: viewableText(webhookDelivery),
+      responses: { 202: record(viewable(webhookDelivery, WebhookDelivery)) },
       problems: {
         409: 'The delivery has not ended yet, or the endpoint is disabled or does not select the type of the event any more',
       },

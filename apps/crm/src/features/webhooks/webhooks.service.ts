@@ -4,6 +4,7 @@ import type { Database, TenantDb } from '../../database.ts';
 import type { Caller } from '../../http.ts';
 import type { AnswerOf } from '../../records/kind.ts';
 import { createRecords, type Versioned } from '../../records/records.ts';
+import { type Changed, viewed } from '../../records/viewing.ts';
 import {
   type WebhookAttempts,
   type WebhookDeliveries,
@@ -34,8 +35,8 @@ import type { Wake } from './wake.ts';
 type Endpoint = AnswerOf<WebhookEndpointKind>;
 type Delivery = AnswerOf<typeof webhookDelivery>;
 
-/** An endpoint, and a new secret of it. */
-export interface EndpointWithSecret extends Versioned<Endpoint> {
+/** A new secret of an endpoint. */
+interface NewSecret {
   readonly secret: string;
 }
 
@@ -54,20 +55,23 @@ export interface Webhooks {
   readonly deliveries: WebhookDeliveries;
   readonly attempts: WebhookAttempts;
   /** Creates an endpoint and its secret. */
-  create(caller: Caller, input: Omit<NewEndpoint, 'secret'>): Promise<EndpointWithSecret>;
+  create(
+    caller: Caller,
+    input: Omit<NewEndpoint, 'secret'>,
+  ): Promise<Versioned<Endpoint> & NewSecret>;
   /** Replaces the secret; the former one remains valid for some hours. */
   rotateSecret(
     caller: Caller,
     id: string,
     overlapHours: number,
     versions: readonly number[] | undefined,
-  ): Promise<EndpointWithSecret>;
+  ): Promise<Changed<Endpoint> & NewSecret>;
   /** Delivers a test event. 409 if the endpoint is disabled. */
   test(caller: Caller, id: string): Promise<Versioned<Delivery>>;
   /**
    * Delivers an event again. 409 if its delivery has not ended, or if the endpoint is disabled or does not select its type.
    */
-  replay(caller: Caller, id: string): Promise<Versioned<Delivery>>;
+  replay(caller: Caller, id: string): Promise<Changed<Delivery>>;
   /** Delivers the events of a period again; returns their number. 409 if the endpoint is disabled. */
   replayRange(caller: Caller, endpointId: string, range: ReplayedRange): Promise<number>;
   /** The body of the requests of a delivery. */
@@ -168,7 +172,7 @@ export const createWebhooks = (dependencies: WebhooksDependencies): Webhooks => 
           throw conflict('The webhook endpoint does not select the type of the event any more.');
         }
         if (!(await replayDelivery(db, id))) throw conflict('The delivery has not ended yet.');
-        return deliveries.get(caller, id);
+        return viewed(webhookDelivery, caller, await deliveries.get(caller, id));
       });
     },
 

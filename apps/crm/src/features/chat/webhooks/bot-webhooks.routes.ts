@@ -7,6 +7,7 @@ import { safeName } from '../../../files/file-names.ts';
 import { record } from '../../../http.ts';
 import { hiddenSince } from '../../../records/replays.ts';
 import { acceptedVersions, changeProblems, tagged } from '../../../records/versions.ts';
+import { shown } from '../../../records/viewing.ts';
 import { recallMessage } from '../messages.rules.ts';
 import { Message, MessageUpdate } from '../messages.schema.ts';
 import type { MessageService } from '../messages.service.ts';
@@ -131,7 +132,8 @@ export const botWebhookRoutes = (
       problems: { ...changeProblems, 409: recalled },
       handler: async ({ caller, params: { id }, body, req, reply }) => {
         const versions = acceptedVersions(req.get('If-Match'));
-        const changed = await (await aroundOwn(caller, id)).update(caller, id, body, versions);
+        const own = await aroundOwn(caller, id);
+        const changed = shown(await own.update(caller, id, body, versions));
         return reply(200, { data: changed.answer }, tagged(changed));
       },
     }),
@@ -172,7 +174,7 @@ export const botWebhookRoutes = (
         const versions = acceptedVersions(req.get('If-Match'));
         const action = { name: 'recall', rule: recallMessage };
         const own = await aroundOwn(caller, id);
-        const changed = await own.act(caller, id, action, undefined, versions);
+        const changed = shown(await own.act(caller, id, action, undefined, versions));
         return reply(200, { data: changed.answer }, tagged(changed));
       },
     }),

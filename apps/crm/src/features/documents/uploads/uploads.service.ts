@@ -7,7 +7,7 @@ import type { Database, TenantDb } from '../../../database.ts';
 import { fileUnavailable } from '../../../files/file-limits.ts';
 import type { Files, UploadedFile } from '../../../files/files.ts';
 import type { Caller } from '../../../http.ts';
-import type { DocumentService, SavedDocument } from '../documents.service.ts';
+import type { ChangedDocument, DocumentService } from '../documents.service.ts';
 import { bodyParts } from './body-parts.ts';
 import { offsetConflict, uploadBusy } from './upload-errors.ts';
 import { declaredType, documentOf, refuseFields } from './upload-metadata.ts';
@@ -140,7 +140,7 @@ export const createUploads = ({
   ): Promise<void> => {
     const { id, metadata, received: start, document_id: documentId } = upload;
     const type = await typeOf(caller.tenantId, file, metadata);
-    const saveDocument = (): Promise<SavedDocument> =>
+    const saveDocument = (): Promise<ChangedDocument> =>
       documentId === null
         ? documents.createFrom(caller, documentOf(metadata), { file, type })
         : documents.addVersionFrom(caller, { id: documentId }, { file, type });
