@@ -215,6 +215,7 @@ const routesOf = (
     ...communicationLogRoutes(communicationLogs, exports),
   }),
   Chat: under('/api/crm', {
+    ...trash.chat,
     ...chatRoutes(chat, exports, config.files.maxBytes),
     ...streamRoutes({ database, streams: chatStreams }),
     ...messageSearchRoutes(database),
@@ -250,20 +251,26 @@ const routesOf = (
   },
   'Document folders': under('/api/crm', folderRoutes(documents, exports)),
   'Knowledge base': under('/api/crm', {
+    ...trash.kbArticles,
     ...kbArticleRoutes(kbArticles, { database, exports, publishing: { jobs, access } }),
     ...commentRoutes(kbComments),
     ...feedbackRoutes(kbFeedback),
     ...previewRoutes(previews).articles,
   }),
   'Blog posts': under('/api/crm', {
+    ...trash.blogPosts,
     ...blogPostRoutes(blogPosts, { database, exports, publishing: { jobs, access } }),
     ...previewRoutes(previews).posts,
   }),
   Pages: under('/api/crm', {
+    ...trash.pages,
     ...pageRoutes(pages, { database, exports, publishing: { jobs, access } }),
     ...previewRoutes(previews).pages,
   }),
-  Imports: under('/api/crm', importRoutes({ ...imports, database, exports })),
+  Imports: under('/api/crm', {
+    ...trash.imports,
+    ...importRoutes({ ...imports, database, exports }),
+  }),
   Activity: under('/api/crm', activityRoutes(activity, exports)),
   Settings: under('/api/crm', settingsRoutes(database, access)),
   'Public reading': {
@@ -276,7 +283,7 @@ const routesOf = (
     ...contactTagRoutes(tags, exports),
     ...contentTagRoutes(contentTags, exports),
   }),
-  Webhooks: under('/api/crm', webhookRoutes(webhooks, exports)),
+  Webhooks: under('/api/crm', { ...trash.webhooks, ...webhookRoutes(webhooks, exports) }),
   System: under('/api/crm', {
     ...accountRoutes(messagingAccounts),
     ...accountTestRoutes(accountTests),
@@ -288,9 +295,10 @@ const routesOf = (
 export const createApp = (context: Context, furtherGroups: RouteGroups = {}): Application => {
   const { config, logger, metrics, observers } = context;
   const limits = limitsOf(context);
+  const services = createServices(context);
   return createApplication<Caller | SystemCaller | BotCaller>({
     groups: {
-      ...routesOf(context, createServices(context), trashRoutes(context.database)),
+      ...routesOf(context, services, trashRoutes(context.database, services.webhooks.kind)),
       ...furtherGroups,
     },
     about: {

@@ -21,9 +21,8 @@ export const longAgo = (): Date => new Date(Date.now() - TRASH_MS - SKEW_MS);
 export const isRestorable = ({ deleted_at }: { readonly deleted_at: Date | null }): boolean =>
   Number(deleted_at) > Number(restorableSince());
 
-/** The fields of a record in the trash, besides its own. */
-export const TrashFields = {
-  deleted_at: time(),
+/** The fields of a record with files in the trash. */
+export const PurgeFields = {
   purged_at: described(
     time(),
     'When it is deleted for good, and cannot be restored any more, at the earliest',
@@ -35,5 +34,5 @@ export const purgedAt = ({ deleted_at }: { readonly deleted_at: Date | null }): 
   new Date(Number(deleted_at) + TRASH_MS);
 
 /** What is in the trash: what was deleted by itself, and is neither deleted for good nor about to be. */
-export const inTrash = (visible: Prisma.Sql | undefined): Prisma.Sql => sql`
-  deleted_at > ${restorableSince()} AND deleted_with IS NULL AND (${visible ?? sql`TRUE`})`;
+export const inTrash = (): Prisma.Sql =>
+  sql`deleted_at > ${restorableSince()} AND deleted_with IS NULL`;

@@ -31,7 +31,7 @@ export const BotInput = named(
 );
 
 /** A new bot with the secret of its token, of which only the hash is stored. */
-interface NewBot {
+export interface NewBot {
   readonly name: string;
   readonly description?: string | null;
   readonly secret: string;

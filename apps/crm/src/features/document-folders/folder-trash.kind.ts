@@ -1,34 +1,13 @@
-import { named, shape } from '@tessera/fields';
-import { inTrash, purgedAt, TrashFields } from '../../files/trash.ts';
-import { declareKind } from '../../records/kind.ts';
+import { inTrash, PurgeFields, purgedAt } from '../../files/trash.ts';
 import type { RecordsOf } from '../../records/records.ts';
+import { trashOf } from '../../records/trash.ts';
 import { documentFolder } from './folders.kind.ts';
-import { visibleFolders } from './folders.visibility.ts';
 
-/** The folders that can be restored: only their list is used. */
-export const trashedFolder = declareKind({
-  table: 'document_folders',
-  path: '/document-folders/trash',
-  name: 'document folder',
-  permissions: {
-    list: 'document_folders.delete',
-    view: 'document_folders.delete',
-    create: 'document_folders.delete',
-    update: 'document_folders.delete',
-    delete: 'document_folders.delete',
-  },
-  create: shape({}),
-  answer: named(
-    'TrashedDocumentFolder',
-    shape({ ...documentFolder.answer.fields, ...TrashFields }),
-  ),
-  computed: { ...documentFolder.computed, purged_at: purgedAt },
-  hidden: documentFolder.hidden,
-  sort: { deleted_at: 'deleted_at' },
-  defaultSort: '-deleted_at',
-  filters: {},
-  listsDeleted: 'only',
-  scope: (caller) => ({ condition: inTrash(visibleFolders(caller).condition) }),
+/** The folders that can be restored. */
+export const trashedFolder = trashOf(documentFolder, {
+  restorable: inTrash,
+  fields: PurgeFields,
+  computed: { purged_at: purgedAt },
 });
 
 export type TrashedFolders = RecordsOf<typeof trashedFolder>;

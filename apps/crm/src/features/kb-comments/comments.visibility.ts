@@ -49,6 +49,20 @@ const ownComments = (caller: Caller): Prisma.Sql => {
 export const readableComments = (caller: Caller): Prisma.Sql | undefined =>
   isModerator(caller) ? undefined : sql`(status = 'visible' OR ${ownComments(caller)})`;
 
+/** The deleted comments that the caller may restore: all as a moderator, otherwise what they wrote and deleted. */
+export const restorableComments = (caller: Caller): Prisma.Sql => {
+  if (isModerator(caller)) return sql`TRUE`;
+  const { user_id: userId, client_id: clientId } = authorOf(caller);
+  return sql`(${ownComments(caller)} AND (
+    SELECT user_id IS NOT DISTINCT FROM ${userId}::uuid
+      AND (user_id IS NOT NULL OR client_id IS NOT DISTINCT FROM ${clientId})
+    FROM tenant_crm.record_changes
+    WHERE record_changes.tenant_id = ${caller.tenantId}::uuid AND table_name = 'kb_article_comments'
+      AND record_id = kb_article_comments.id AND action = 'delete'
+    ORDER BY record_changes.version DESC LIMIT 1
+  ))`;
+};
+
 /**
  * The comments that lists show: those that the caller may read, and the others that have visible replies, so that the
  * thread keeps its shape.

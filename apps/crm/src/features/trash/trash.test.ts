@@ -3,7 +3,7 @@ import { tenantForEachTest } from '../../testing/tenant.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-const { caller, get, post, remove } = tenantForEachTest();
+const { caller, crm, get, post, remove, tenant } = tenantForEachTest();
 
 const created = async (path: string, body: object, headers: Headers = {}): Promise<string> =>
   (await post(`/api/crm${path}`, body, headers).expect(201)).body.data.id;
@@ -33,6 +33,11 @@ test.each([
   ['/tasks', { title: 'Call' }, 'tasks'],
   ['/time-entries', work, 'time_entries'],
   ['/leave-requests', leave, 'leave_requests'],
+  ['/kb-articles', { title: 'Help' }, 'kb_articles'],
+  ['/blog-posts', { title: 'News' }, 'blog.posts'],
+  ['/pages', { title: 'About' }, 'pages'],
+  ['/bots', { name: 'Builds' }, 'chat.bots'],
+  ['/channels', { name: 'Team' }, 'chat.channels'],
 ])(
   'The trash of %s has what was deleted, newest first, until it is restored',
   async (path, fields, resource) => {
@@ -45,6 +50,8 @@ test.each([
     expect(await idsIn(path)).toEqual([[second, first], 2]);
     const { data } = await trash(path);
     expect(data[0]).toMatchObject({ ...body, deleted_at: expect.any(String) });
+    const [, deleter] = data.map(({ deleted_by }: { deleted_by: object }) => deleted_by);
+    expect(deleter).toMatchObject({ actor_type: 'user', user_id: expect.any(String) });
     const denied = caller({ lacking: [`${resource}.delete`] });
     expect((await get(`/api/crm${path}/trash`, denied)).status).toBe(403);
     await remove(`/api/crm${path}/${live}`).expect(204);
@@ -86,4 +93,100 @@ test('A contact that is merged into another one is not in the trash', async () =
   expect(await idsIn('/contacts')).toEqual([[], 0]);
   await remove(`/api/crm/contacts/${survivor}`).expect(204);
   expect(await idsIn('/contacts')).toEqual([[survivor], 1]);
+});
+
+test('The trash says who deleted a record the last time', async () => {
+  const [first, second] = [randomUUID(), randomUUID()];
+  const id = await created('/contacts', { first_name: 'Ada' });
+  await remove(`/api/crm/contacts/${id}`, caller({ id: first })).expect(204);
+  await post(`/api/crm/contacts/${id}/restore`).expect(200);
+  await remove(`/api/crm/contacts/${id}`, caller({ id: second })).expect(204);
+  const { data } = await trash('/contacts');
+  expect(data[0].deleted_by).toEqual({
+    actor_type: 'user',
+    user_id: second,
+    client_id: null,
+    impersonator_id: null,
+  });
+});
+
+test.each([
+  ['/contacts', 'first_name', {}],
+  ['/companies', 'name', {}],
+  ['/tasks', 'title', {}],
+  ['/kb-articles', 'title', {}],
+  ['/blog-posts', 'title', {}],
+  ['/pages', 'title', {}],
+  ['/channels', 'name', {}],
+  ['/document-folders', 'name', {}],
+])('The trash of %s can be searched', async (path, field, others) => {
+  const wanted = await deleted(path, { ...others, [field]: 'Árvíztűrő' });
+  await deleted(path, { ...others, [field]: 'Other' });
+  await created(path, { ...others, [field]: 'Árvíztűrő 2' });
+  const { body } = await get(`/api/crm${path}/trash?search=arviz`).expect(200);
+  expect(body.data.map(({ id }: { id: string }) => id)).toEqual([wanted]);
+});
+
+test('The trash of documents says who deleted each, and can be searched', async () => {
+  const ids: string[] = [];
+  for (const name of ['offer.txt', 'invoice.txt']) {
+    const sent = post('/api/crm/documents', null).attach('file', Buffer.from('a'), name);
+    const { body } = await sent.expect(201);
+    ids.push(body.data.id);
+    await remove(`/api/crm/documents/${body.data.id}`).expect(204);
+  }
+  const { body } = await get('/api/crm/documents/trash?search=offer').expect(200);
+  expect(body.data).toMatchObject([{ id: ids[0], deleted_by: { actor_type: 'user' } }]);
+});
+
+test('The trash of imports has those that were deleted', async () => {
+  const sent = post('/api/crm/imports', null)
+    .field('resource', 'contacts')
+    .attach('file', Buffer.from('first_name\nAda\n'), 'a.csv');
+  const { body } = await sent.expect(201);
+  const { id } = body.data;
+  await crm().context.pool.query(
+    "UPDATE tenant_crm.imports SET status = 'completed' WHERE tenant_id = $1",
+    [tenant().id],
+  );
+  await remove(`/api/crm/imports/${id}`).expect(204);
+  expect(await idsIn('/imports')).toEqual([[id], 1]);
+});
+
+test('Pages that were deleted with another one are not in the trash', async () => {
+  const parent_id = await created('/pages', { title: 'About' });
+  await created('/pages', { title: 'Team', parent_id });
+  await remove(`/api/crm/pages/${parent_id}?force=true`).expect(204);
+  expect(await idsIn('/pages')).toEqual([[parent_id], 1]);
+});
+
+test('Deleted messages are listed for their authors and the owners of the channel', async () => {
+  const channel = await created('/channels', { name: 'Team' });
+  const path = `/channels/${channel}/messages`;
+  const author = caller();
+  const id = await deleted(path, { body: 'Secret' }, author);
+  expect(await idsIn(path, author)).toEqual([[id], 1]);
+  expect(await idsIn(path)).toEqual([[id], 1]);
+  expect(await idsIn(path, caller())).toEqual([[], 0]);
+});
+
+test('Deleted comments are listed for those who can restore them', async () => {
+  const article = await created('/kb-articles', { title: 'Help' });
+  const path = `/kb-articles/${article}/comments`;
+  const author = caller({ lacking: ['kb_articles.moderate'] });
+  const own = await deleted(path, { body: 'Own' }, author);
+  const moderated = await created(path, { body: 'Rude' }, author);
+  await remove(`/api/crm${path}/${moderated}`).expect(204);
+  expect(await idsIn(path, author)).toEqual([[own], 1]);
+  expect(await idsIn(path)).toEqual([[moderated, own], 2]);
+  expect(await idsIn(path, caller({ lacking: ['kb_articles.moderate'] }))).toEqual([[], 0]);
+});
+
+test('Private channels are in the trash of their owners', async () => {
+  const channel = await created('/channels', { name: 'Secret', kind: 'private' });
+  const member = randomUUID();
+  await created(`/channels/${channel}/participants`, { user_id: member });
+  await remove(`/api/crm/channels/${channel}`).expect(204);
+  expect(await idsIn('/channels')).toEqual([[channel], 1]);
+  expect(await idsIn('/channels', caller({ id: member }))).toEqual([[], 0]);
 });

@@ -118,6 +118,9 @@ test('Failures are forgotten with a new URL and when an endpoint is restored', a
   expect(await failingSince()).toBeNull();
   await fail();
   await remove(`${path}/${id}`).expect(204);
+  expect((await get(`${path}/trash`).expect(200)).body.data).toMatchObject([
+    { id, deleted_by: { actor_type: 'user' } },
+  ]);
   await post(`${path}/${id}/restore`).expect(200);
   expect(await failingSince()).toBeNull();
 });
