@@ -97,7 +97,9 @@ export const contentRoutes = (
     [`create${one}`]: renderedAhead(routes.create()),
     [`get${one}`]: routes.get(),
     [`update${one}`]: renderedAhead(routes.update()),
-    [`delete${one}`]: routes.delete(),
+    [`delete${one}`]: routes.delete({
+      description: `It can be restored, as a draft. A published or scheduled one also requires \`${kind.resource}.publish\`.`,
+    }),
     [`publish${one}`]: publish,
     [`unpublish${one}`]: unpublish,
     [`archive${one}`]: archive,

@@ -145,6 +145,9 @@ export const contentRules = (kind: RuledContent): Rules<Types> => ({
     requireChangeable(kind, context);
     return updateContent(kind, change, context);
   },
+  async delete(context) {
+    requireChangeable(kind, context);
+  },
   restore: (context) => restoreContent(kind, context),
 });
 

@@ -1,11 +1,15 @@
 import { HttpError, invalidField, notFound } from '@tessera/http-kit';
+import { requireCoversChangeable } from '../../content/published-covers.ts';
 import type { TenantDb } from '../../database.ts';
 import { isRestorable } from '../../files/trash.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
 import { isWithin } from '../../records/trees.ts';
 import { isLive, requireTreeWritable, requireWritable, updateAccess } from './folders.access.ts';
 import { isEmpty, restoreContents, restrictionsOf } from './folders.repository.ts';
+
+const { sql } = Prisma;
 
 interface FolderState {
   readonly id: string;
@@ -92,5 +96,13 @@ export const followFolder = async ({
   if (action !== 'restore') return;
   // Only now is the row live, so that its own members count.
   await requireWritable(db, caller, row.id);
+  await requireCoversChangeable({
+    caller,
+    db,
+    documents: sql`
+      SELECT id FROM tenant_crm.documents
+      WHERE tenant_id = ${db.tenantId}::uuid AND deleted_with = ${row.id}::uuid`,
+    resource: { type: 'document folder', id: row.id },
+  });
   await restoreContents(db, row.id, actorOf(caller));
 };

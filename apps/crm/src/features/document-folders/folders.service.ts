@@ -1,8 +1,13 @@
+import { requireCoversChangeable } from '../../content/published-covers.ts';
 import type { TenantDb } from '../../database.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
+import { idsBelow } from '../../records/trees.ts';
 import { requireTreeWritable, requireWritable } from './folders.access.ts';
 import { deleteContents, expireTree } from './folders.repository.ts';
+
+const { sql } = Prisma;
 
 /**
  * Deletes everything in a folder, so that restoring the folder restores it as well. Throws 403 without write access.
@@ -11,6 +16,15 @@ import { deleteContents, expireTree } from './folders.repository.ts';
 export const emptyFolder = async (db: TenantDb, caller: Caller, id: string): Promise<void> => {
   await requireWritable(db, caller, id);
   await requireTreeWritable(db, caller, id, { liveOnly: true });
+  const folders = await idsBelow(db, 'document_folders', id);
+  await requireCoversChangeable({
+    caller,
+    db,
+    documents: sql`
+      SELECT id FROM tenant_crm.documents
+      WHERE tenant_id = ${db.tenantId}::uuid AND folder_id = ANY(${folders}::uuid[]) AND deleted_at IS NULL`,
+    resource: { type: 'document folder', id },
+  });
   await deleteContents(db, id, actorOf(caller));
 };
 

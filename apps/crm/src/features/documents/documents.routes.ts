@@ -30,7 +30,9 @@ const Moved = shape({
 const one = shape({ id: uuid() });
 const oneVersion = shape({ id: uuid(), number: documentVersion.keyField });
 
-const denied = { 403: 'The caller lacks a permission, or write access to a folder' };
+const denied = {
+  403: 'The caller lacks a permission, or write access to a folder. The cover of something that is published or scheduled requires the permission to publish that as well.',
+};
 const uploadProblems = {
   ...changeProblems,
   ...denied,

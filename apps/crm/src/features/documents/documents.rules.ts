@@ -1,10 +1,14 @@
 import { HttpError, notFound } from '@tessera/http-kit';
+import { requireCoversChangeable } from '../../content/published-covers.ts';
 import type { TenantDb } from '../../database.ts';
 import type { Files, UploadedFile } from '../../files/files.ts';
 import { isRestorable } from '../../files/trash.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
 import { isLive, requireWritable } from '../document-folders/folders.access.ts';
 import { insertVersion, type NewVersion } from './versions.repository.ts';
+
+const { sql } = Prisma;
 
 interface Context {
   readonly caller: Caller;
@@ -47,6 +51,15 @@ export const createDocument = async (
   return { ...columns, current_version: 1, user_id: caller.userUuid };
 };
 
+/** 403 if the public sees the document as a cover, and the caller may not publish what it is the cover of. */
+export const requireCoverChangeable = (caller: Caller, db: TenantDb, id: string): Promise<void> =>
+  requireCoversChangeable({
+    caller,
+    db,
+    documents: sql`SELECT ${id}::uuid`,
+    resource: { type: 'document', id },
+  });
+
 /** A new version of a document is a file that was uploaded. */
 export const addVersion = async ({
   caller,
@@ -57,6 +70,7 @@ export const addVersion = async ({
   readonly body: { readonly files: Files; readonly file: UploadedFile; readonly type: string };
 }) => {
   await requireWritable(db, caller, row.folder_id);
+  await requireCoverChangeable(caller, db, row.id);
   const columns = await columnsOf(db, files, file, type);
   return { ...columns, current_version: row.current_version + 1 };
 };
@@ -71,8 +85,14 @@ export const checkDocumentChange = async (
   return {};
 };
 
-export const checkDocumentDeletion = ({ caller, db, row }: DocumentContext): Promise<void> =>
-  requireWritable(db, caller, row.folder_id);
+export const checkDocumentDeletion = async ({
+  caller,
+  db,
+  row,
+}: DocumentContext): Promise<void> => {
+  await requireWritable(db, caller, row.folder_id);
+  await requireCoverChangeable(caller, db, row.id);
+};
 
 /** A document is restored into the folder in which it was, unless its final deletion may have begun. */
 export const checkDocumentRestoration = async ({
@@ -89,6 +109,7 @@ export const checkDocumentRestoration = async ({
     );
   }
   await requireWritable(db, caller, row.folder_id);
+  await requireCoverChangeable(caller, db, row.id);
 };
 
 /** Adds the version that a change has made. */

@@ -18,7 +18,7 @@ import { type DocumentFolders, documentFolder } from '../document-folders/folder
 import { emptyFolder } from '../document-folders/folders.service.ts';
 import { type TrashedDocuments, trashedDocument } from './document-trash.kind.ts';
 import { type Documents, document } from './documents.kind.ts';
-import { addVersion } from './documents.rules.ts';
+import { addVersion, requireCoverChangeable } from './documents.rules.ts';
 import { purgeLater } from './purge.ts';
 import { createTrashRemovals, type TrashRemovals } from './trash.service.ts';
 import { type DocumentVersions, documentVersion } from './versions.kind.ts';
@@ -189,6 +189,7 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
     const { answer, version } = await documents.get(caller, id);
     if (versions && !versions.includes(version)) throw preconditionFailed();
     await requireCreatable(caller, answer.folder_id);
+    await requireCoverChangeable(caller, database.forTenant(caller.tenantId), id);
   };
 
   const createFrom = (
@@ -252,6 +253,7 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
         const found = await findVersion(db, row.id, number);
         if (!found) throw notFound('The version');
         if (number === row.current_version) return {};
+        await requireCoverChangeable(caller, db, row.id);
         await files.referAgain(db, found.content_id);
         const scan_status = await files.scanStatus(db, found.content_id);
         return { ...found, scan_status, current_version: row.current_version + 1 };

@@ -120,3 +120,12 @@ export const readBranch = (
     WHERE tenant_id = ${db.tenantId}::uuid AND id IN (SELECT branch.id FROM branch)
     LIMIT ${most}`);
 };
+
+/** Whether one of the pages is published, or will be. */
+export const hasPublic = async (db: TenantDb, ids: readonly string[]): Promise<boolean> => {
+  const found = await db.query(sql`
+    SELECT id FROM tenant_crm.pages
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(${[...ids]}::uuid[])
+      AND deleted_at IS NULL AND status IN ('published', 'scheduled') LIMIT 1`);
+  return found.length > 0;
+};

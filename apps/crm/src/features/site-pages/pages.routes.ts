@@ -92,7 +92,8 @@ export const pageRoutes = (
       permission: 'pages.delete',
       resource: 'page',
       summary: 'Delete a page',
-      description: 'It can be restored, with what was deleted with it.',
+      description:
+        'It can be restored, with what was deleted with it. If it or a page below it is published or scheduled, this also requires `pages.publish`.',
       params: shape({ id: uuid() }),
       query: shape({
         force: described(

@@ -5,9 +5,16 @@ import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
 import { lockedRecords } from '../../records/locked-records.ts';
 import { createRecords } from '../../records/records.ts';
+import { requirePermission } from '../../records/require-permission.ts';
 import { idsBelow, levelOf } from '../../records/trees.ts';
 import { type Pages, page } from './pages.kind.ts';
-import { type Branch, deleteBelow, readBranch, type TreeRow } from './pages.repository.ts';
+import {
+  type Branch,
+  deleteBelow,
+  hasPublic,
+  readBranch,
+  type TreeRow,
+} from './pages.repository.ts';
 import { MAX_LEVELS } from './pages.rules.ts';
 import { lockPages } from './pages-lock.ts';
 
@@ -85,6 +92,9 @@ export const createPages = (database: Pick<Database, 'forTenant' | 'transaction'
           // The lock keeps it as it is. Citus cannot plan a recursion in a statement that changes rows.
           const tree = await idsBelow(db, 'pages', id);
           const below = tree.filter((one) => one !== id);
+          if (await hasPublic(db, below)) {
+            requirePermission(caller, 'pages.publish', { type: 'page', id });
+          }
           const actor = actorOf(caller);
           // Restored pages are drafts, and the activity log says what is no longer public.
           await withdraw(db, actor, below);

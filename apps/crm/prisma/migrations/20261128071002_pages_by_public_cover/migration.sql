@@ -1,0 +1,3 @@
+-- Changes of a document look for what it is the public cover of.
+CREATE INDEX CONCURRENTLY pages_by_public_cover ON tenant_crm.pages (tenant_id, cover_document_id)
+  WHERE cover_document_id IS NOT NULL AND deleted_at IS NULL AND status IN ('published', 'scheduled');
