@@ -30,10 +30,10 @@ export const declare = routesFor<TenantCaller, CrmPermission>();
 
 /** What the routes of a kind have in common. A kind without permissions is for services with a system token. */
 export const createFrame = <T extends KindTypes>(kind: Kind<T>, records: Records<T>) => {
-  const { name, permissions } = kind;
+  const { name, permissions, parent } = kind;
   const { all, one, parents, key } = pathsOf(kind);
   const answer: Field<T['answer']> = kind.answer;
-  const parentFields = Object.fromEntries(parents.map((parent) => [parent.name, parent.field]));
+  const parentFields = Object.fromEntries(parents.map((above) => [above.name, above.field]));
 
   const admission = (verb: Verb): Admission =>
     permissions
@@ -44,7 +44,8 @@ export const createFrame = <T extends KindTypes>(kind: Kind<T>, records: Records
   const onAll = (verb: Verb) => ({
     ...admission(verb),
     path: all,
-    resource: name,
+    // The last parameter of the path is the key of the parent.
+    resource: parent?.kind.name ?? name,
     ...(parents.length > 0 && { params: shape(parentFields) as Shape as Shape & Field<Params> }),
   });
 
@@ -60,7 +61,7 @@ export const createFrame = <T extends KindTypes>(kind: Kind<T>, records: Records
   const scoped = (params: Params | undefined): Records<T> =>
     parents.length === 0
       ? records
-      : records.within(...parents.map((parent) => params?.[parent.name] ?? ''));
+      : records.within(...parents.map((above) => params?.[above.name] ?? ''));
 
   const keyIn = (params: Params): string => params[key.name] ?? '';
 

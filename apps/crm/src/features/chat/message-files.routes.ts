@@ -20,7 +20,7 @@ export const messageFileRoutes = (
     method: 'post',
     path: '/channels/{id}/upload',
     permission: ['chat.access', 'chat.messages.create'],
-    resource: 'message',
+    resource: 'channel',
     isIdempotent: true,
     summary: 'Post a message with a file in a channel',
     description:

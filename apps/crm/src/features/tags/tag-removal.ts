@@ -18,7 +18,7 @@ export const removeTagRoute = <T extends KindTypes>(
     method: 'delete',
     path: `${path}/{id}/tags/{tag}`,
     permission,
-    resource: name,
+    resource: 'tag',
     params: shape({ id: uuid(), tag }),
     summary: `Remove a tag of ${withArticle(name)}`,
     responses: { 204: empty },

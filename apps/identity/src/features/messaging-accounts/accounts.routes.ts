@@ -109,8 +109,15 @@ const proxies = (crm: Crm, scope: RouteScope, kind: Kind) => {
   const Sent = openShape({ data: SentMessage });
   const Page = openShape({ data: list(payload), meta: PageMeta });
   const permission = (verb: string) => `${permissions}.${verb}` as IdentityPermission;
-  const all = { path, params, resource: name, problems } as const;
-  const one = { ...all, path: `${path}/{accountId}` as string, params: oneParams } as const;
+  // The last parameter of the path is the tenant.
+  const resource = 'tenantId' in params.fields ? 'tenant' : name;
+  const all = { path, params, resource, problems } as const;
+  const one = {
+    ...all,
+    path: `${path}/{accountId}` as string,
+    params: oneParams,
+    resource: name,
+  } as const;
   const systemOne = (given: Readonly<Record<string, unknown>>) => `${system}/${given.accountId}`;
   const shown = ({ body }: CrmAnswer<{ data: unknown }>) =>
     ({ success: true, data: body.data }) as const;

@@ -75,6 +75,7 @@ export const streamRoutes = ({ database, streams }: StreamRoutesOptions): RouteT
     streamChannel: route({
       ...streaming,
       path: '/channels/{id}/stream',
+      resource: 'channel',
       summary: 'Stream the events of a channel',
       description: `Ends when the caller is removed from the channel. ${resuming}`,
       params: inChannel,

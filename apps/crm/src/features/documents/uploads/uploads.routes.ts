@@ -91,6 +91,7 @@ const routesOf = (
 
     find: route({
       ...guarded,
+      resource: 'upload',
       method: 'head',
       path: `${path}/{upload_id}`,
       summary: `Get the offset of a resumable upload of ${subject}`,
@@ -121,6 +122,7 @@ const routesOf = (
 
     append: route({
       ...guarded,
+      resource: 'upload',
       method: 'patch',
       path: `${path}/{upload_id}`,
       summary: `Send bytes to a resumable upload of ${subject}`,
@@ -157,6 +159,7 @@ const routesOf = (
 
     cancel: route({
       ...guarded,
+      resource: 'upload',
       method: 'delete',
       path: `${path}/{upload_id}`,
       summary: `Cancel a resumable upload of ${subject}`,
