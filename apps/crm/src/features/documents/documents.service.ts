@@ -179,6 +179,14 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
 
   const versions = createRecords(documentVersion, database);
 
+  /** One version of a document. Throws 404 unless there is one that the caller may see. */
+  const findShown = async (caller: Caller, db: TenantDb, id: string, number: number) => {
+    await versions.within(id).requireVisible(caller, [`${number}`]);
+    const found = await findVersion(db, id, number);
+    if (!found) throw notFound('The version');
+    return found;
+  };
+
   const requireCreatable = (caller: Caller, folderId: string | null): Promise<void> =>
     requireWritable(database.forTenant(caller.tenantId), caller, folderId);
 
@@ -250,8 +258,7 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
         row: { id: string; folder_id: string | null; current_version: number };
       }) => {
         await requireWritable(db, caller, row.folder_id);
-        const found = await findVersion(db, row.id, number);
-        if (!found) throw notFound('The version');
+        const found = await findShown(caller, db, row.id, number);
         if (number === row.current_version) return {};
         await requireCoverChangeable(caller, db, row.id);
         await files.referAgain(db, found.content_id);
@@ -274,8 +281,7 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
     async download(caller, id, number) {
       const { answer } = await documents.get(caller, id);
       const db = database.forTenant(caller.tenantId);
-      const found = await findVersion(db, id, number ?? answer.current_version);
-      if (!found) throw notFound('The version');
+      const found = await findShown(caller, db, id, number ?? answer.current_version);
       requireServable(await files.scanStatus(db, found.content_id));
       return {
         type: found.type,

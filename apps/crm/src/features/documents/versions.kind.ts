@@ -4,6 +4,7 @@ import type { RecordsOf } from '../../records/records.ts';
 import { hidden } from '../../records/row.ts';
 import { document, FileFields } from './documents.kind.ts';
 import { checkVersionDeletion } from './versions.rules.ts';
+import { shownVersions } from './versions.visibility.ts';
 
 /** A version of a document. Uploading a file adds one; versions do not change, and former ones can be deleted. */
 export const documentVersion = declareKind({
@@ -29,6 +30,7 @@ export const documentVersion = declareKind({
   ),
   hidden: { document_id: hidden<string>(), content_id: hidden<string>() },
   parent: { kind: document, column: 'document_id' },
+  scope: (caller) => shownVersions(caller),
   key: 'number',
   keyField: matching(/^[1-9][0-9]{0,8}$/, 'the number of a version', 9),
   sort: { number: 'number' },

@@ -13,6 +13,7 @@ import {
 } from '@tessera/http-kit';
 import type { Database } from '../../database.ts';
 import { record, route } from '../../http.ts';
+import { requirePermission } from '../../records/require-permission.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { creationHeaders } from '../../records/versions.ts';
 import { FAILURE_COLUMNS, padded, withoutEscape } from './columns.ts';
@@ -147,12 +148,13 @@ export const importRoutes = ({ imports, upload, database, exports }: Dependencie
       resource: 'import',
       summary: 'Download the failed rows of an import',
       description:
-        'CSV with the columns of the file, and before them the number of the row and its errors. Once corrected, it can be imported as it is.',
+        'CSV with the columns of the file, and before them the number of the row and its errors. Once corrected, it can be imported as it is. Also requires the permission to view the records that were imported, such as `contacts.view`.',
       params,
       responses: { 200: csvResponse },
       responseHeaders: exportHeaders,
       handler: async ({ caller, params: { id }, reply }) => {
-        await imports.get(caller, id);
+        const { answer } = await imports.get(caller, id);
+        requirePermission(caller, `${answer.resource}.view`, { type: 'import', id });
         const db = database.forTenant(caller.tenantId);
         const found = await findImport(db, id);
         const header = found?.header ?? [];

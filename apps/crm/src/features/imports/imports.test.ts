@@ -49,7 +49,10 @@ test('The rows of a file become contacts; those with errors can be downloaded, c
     { first_name: 'Eve, the 2nd', last_name: 'Line 1\nLine 2', email: null },
     { first_name: 'Ada', tags: ['vip', 'math'], email: 'ada@example.com' },
   ]);
-  const failures = await get(`/api/crm/imports/${answer.body.data.id}/failures`).expect(200);
+  const path = `/api/crm/imports/${answer.body.data.id}/failures`;
+  const denied = await get(path, ofTest.caller({ lacking: ['contacts.view'] })).expect(403);
+  expect(denied.body.required_permission).toMatch(/contacts\.view$/);
+  const failures = await get(path).expect(200);
   expect(failures.text).toBe(
     'import_row,import_errors,first_name,last_name,email,tags\r\n3,email must be an e-mail address,Bob,,no address,\r\n',
   );

@@ -1,0 +1,29 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { Scope } from '../../records/kind.ts';
+import type { RecordRow } from '../../records/row.ts';
+import { type FolderViewer, historyInFolders } from '../document-folders/folders.visibility.ts';
+
+const { sql } = Prisma;
+
+/**
+ * The versions that the caller may see: like the history of the document, those since it left a folder that the caller may
+ * not see, and the one that it had then.
+ */
+export const shownVersions = (caller: FolderViewer): Scope<RecordRow> => {
+  const hidden = historyInFolders(caller, 'folder_id');
+  if (!hidden) return {};
+  const left = sql`(changes -> 'folder_id' ->> 0)`;
+  return {
+    condition: sql`number >= coalesce((
+      SELECT max(earlier.number) FROM tenant_crm.document_versions AS earlier
+      WHERE earlier.tenant_id = ${caller.tenantId}::uuid
+        AND earlier.document_id = document_versions.document_id
+        AND earlier.created_at <= (
+          SELECT max(changed_at) FROM tenant_crm.record_changes
+          WHERE record_changes.tenant_id = ${caller.tenantId}::uuid AND table_name = 'documents'
+            AND record_id = document_versions.document_id
+            AND ${left} IS NOT NULL AND NOT ${hidden.isVisible(sql`${left}::uuid`)}
+        )
+    ), 1)`,
+  };
+};
