@@ -21,7 +21,7 @@ import {
   type CommunicationLogs,
   communicationLog,
 } from './features/communication-logs/communication-logs.kind.ts';
-import { type Companies, company } from './features/companies/companies.kind.ts';
+import { createCompanies, type ReferredCompanies } from './features/companies/companies.service.ts';
 import { type Contacts, contact } from './features/contacts/contacts.kind.ts';
 import { recordsAboutContacts } from './features/contacts/merged-contacts.ts';
 import { type ContactMerges, createContactMerges } from './features/contacts/merges.service.ts';
@@ -54,7 +54,7 @@ import {
   declareAccounts,
 } from './features/messaging-accounts/accounts.kind.ts';
 import { type ProjectMembers, projectMember } from './features/projects/project-members.kind.ts';
-import { type Projects, project } from './features/projects/projects.kind.ts';
+import { createProjects, type ReferredProjects } from './features/projects/projects.service.ts';
 import { BuiltTexts } from './features/public-reading/built-texts.ts';
 import { createReading, type Reading } from './features/public-reading/reading.service.ts';
 import { Sitemaps } from './features/public-reading/sitemap.ts';
@@ -82,7 +82,7 @@ export interface Services {
   readonly contacts: Contacts;
   readonly contactMerges: ContactMerges;
   readonly communicationLogs: CommunicationLogs;
-  readonly companies: Companies;
+  readonly companies: ReferredCompanies;
   readonly customFields: CustomFields;
   readonly documents: DocumentService;
   readonly documentLinks: LinkService;
@@ -96,7 +96,7 @@ export interface Services {
   readonly messagingAccounts: Readonly<Record<Channel, AccountService>>;
   readonly pages: PageService;
   readonly previews: PreviewService;
-  readonly projects: Projects;
+  readonly projects: ReferredProjects;
   readonly projectMembers: ProjectMembers;
   /** What tenants have published. */
   readonly reading: Reading;
@@ -122,7 +122,6 @@ export const createServices = (context: Context): Services => {
     const kind = declareAccounts(channel, vault);
     return { kind, accounts: createRecords(kind, database) };
   };
-  const projects = createRecords(project, database);
   const imports = createRecords(importKind, database);
   const { maxBytes, defaultQuota, clamdUrl } = config.files;
   const scanner = clamdUrl === undefined ? undefined : createClamd(clamdAddress(clamdUrl));
@@ -186,7 +185,7 @@ export const createServices = (context: Context): Services => {
     contacts: createRecords(contact, database),
     contactMerges: createContactMerges(database),
     communicationLogs: recordsAboutContacts(communicationLog, database),
-    companies: createRecords(company, database),
+    companies: createCompanies(database),
     customFields: createRecords(customField, database),
     documents,
     documentLinks: createLinks({ database, documents, access }),
@@ -199,7 +198,7 @@ export const createServices = (context: Context): Services => {
     messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },
     accountTests: createAccountTests(context),
     pages,
-    projects,
+    projects: createProjects(database),
     projectMembers: createRecords(projectMember, database),
     previews: createPreviews({ database, files, access }),
     reading: createReading({ sites, files, publicUrl: config.publicUrl }),

@@ -65,6 +65,8 @@ export const errorCodes = {
   own_leave_request: 'Users may not approve or reject their own leave requests.',
   not_the_owner: 'Only the owner of the record can do this.',
   folder_access_denied: 'The caller has no access to this folder.',
+  has_references:
+    'Other records refer to the record; `references` has their numbers, and `?force=true` deletes it nevertheless.',
   folder_not_empty: 'The folder is not empty; `?force=true` deletes what is in it as well.',
   upload_expired: 'The unfinished upload has expired, and its bytes are deleted. Start a new one.',
   upload_busy:

@@ -1,18 +1,20 @@
 import type { Exports, RouteTable } from '@tessera/http-kit';
+import { deleteReferredRoute } from '../../records/referred-records.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { type ProjectMembers, projectMember } from './project-members.kind.ts';
-import { type Projects, project } from './projects.kind.ts';
+import { project } from './projects.kind.ts';
+import type { ReferredProjects } from './projects.service.ts';
 
 const managerProblem = {
   409: 'The member is the owner, or the last manager of a private project',
 };
 
 export const projectRoutes = (
-  projects: Projects,
+  referred: ReferredProjects,
   projectMembers: ProjectMembers,
   exports: Exports,
 ): RouteTable => {
-  const routes = recordRoutes(project, projects);
+  const routes = recordRoutes(project, referred.records);
   const members = recordRoutes(projectMember, projectMembers);
   return {
     listProjects: routes.list(),
@@ -25,7 +27,11 @@ export const projectRoutes = (
     }),
     getProject: routes.get(),
     updateProject: routes.update(),
-    deleteProject: routes.delete(),
+    deleteProject: deleteReferredRoute(
+      project,
+      referred,
+      'It can be restored. Its tasks and time entries are no longer shown until then, except for timers that are running. With `force`, that requires `tasks.delete` and `time_entries.delete` if it has such.',
+    ),
     restoreProject: routes.restore({
       description:
         'A record that is not deleted does not change. If another project has taken the key meanwhile, give another `key`.',

@@ -28,6 +28,22 @@ export const hiddenProjects = (caller: ProjectViewer): Prisma.Sql | undefined =>
   WHERE tenant_id = ${caller.tenantId}::uuid AND is_private AND id NOT IN ${ownProjects(caller)}
 )`;
 
+/** The ids of the deleted projects of a tenant, as a subquery. */
+export const deletedProjects = ({ tenantId }: Pick<ProjectViewer, 'tenantId'>): Prisma.Sql => sql`(
+  SELECT id FROM tenant_crm.projects
+  WHERE tenant_id = ${tenantId}::uuid AND deleted_at IS NOT NULL
+)`;
+
+/** The ids of the projects whose records are not shown to the caller: deleted ones, and private ones of others. */
+export const closedProjects = (caller: ProjectViewer): Prisma.Sql => {
+  if (caller.isSystemAdmin) return deletedProjects(caller);
+  return sql`(
+  SELECT id FROM tenant_crm.projects
+  WHERE tenant_id = ${caller.tenantId}::uuid
+    AND (deleted_at IS NOT NULL OR (is_private AND id NOT IN ${ownProjects(caller)}))
+)`;
+};
+
 /** The projects that the caller may see: public ones, and private ones that they are a member of. */
 export const visibleProjects = (caller: ProjectViewer): Scope<RecordRow> => {
   if (caller.isSystemAdmin) return {};
@@ -50,9 +66,9 @@ export const historyInProjects = (caller: ProjectViewer): HiddenHistory | undefi
   });
 
 /**
- * The records of another table that are in no project, or in one that the caller may see. The table needs a
- * nullable column `project_id` and `keep_count('tenant_crm.<table>', 'project_id')`, so that the totals of its
- * lists stay exact. For a scope that has other parts as well, use `hiddenProjects`.
+ * The records of another table that are in no project, or in one that the caller may see and that is not deleted. The table
+ * needs a nullable column `project_id` and `keep_count('tenant_crm.<table>', 'project_id')`, so that the totals of its
+ * lists stay exact. For a scope that has other parts as well, use `closedProjects`.
  */
 export const inVisibleProjects = (
   caller: ProjectViewer,
@@ -62,5 +78,5 @@ export const inVisibleProjects = (
     tenantId: caller.tenantId,
     table,
     column: 'project_id',
-    hidden: hiddenProjects(caller),
+    hidden: closedProjects(caller),
   });

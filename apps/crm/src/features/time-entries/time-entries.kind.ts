@@ -22,7 +22,7 @@ import { historyInProjects } from '../projects/projects.visibility.ts';
 import { isNull } from './time-entries.filters.ts';
 import { checkChange, checkNewEntry, checkRestored, requireEditor } from './time-entries.rules.ts';
 import { MAX_MINUTES, minutesBetween } from './time-entries.times.ts';
-import { visibleEntries } from './time-entries.visibility.ts';
+import { ownEntries, visibleEntries } from './time-entries.visibility.ts';
 
 const fields = {
   project_id: described(
@@ -100,7 +100,7 @@ export const timeEntry = declareKind({
   scope: (caller) =>
     caller.can('time_entries.export')
       ? visibleEntries(caller)
-      : { columns: { user_id: requireUser(caller) } },
+      : { columns: { user_id: requireUser(caller) }, ...ownEntries(caller) },
   // Users see their own entries whatever project they are in.
   hiddenHistory: (caller, { user_id }) =>
     user_id === caller.userUuid ? undefined : historyInProjects(caller),

@@ -30,10 +30,9 @@ export interface RowContext extends Context {
 /** A task that an entry is about. */
 interface EntryTask {
   readonly project_id: string | null;
-  readonly is_project_deleted: boolean;
 }
 
-/** The task; undefined if the caller cannot see it, or if it is deleted. */
+/** The task; undefined if the caller cannot see it, or if it or its project is deleted. */
 const findVisibleTask = async (
   caller: Caller,
   db: TenantDb,
@@ -41,11 +40,7 @@ const findVisibleTask = async (
 ): Promise<EntryTask | undefined> => {
   const { condition = sql`true` } = inVisibleProjects(caller, 'tasks');
   const [task] = await db.query<EntryTask>(sql`
-    SELECT project_id, EXISTS (
-      SELECT FROM tenant_crm.projects AS project
-      WHERE project.tenant_id = ${db.tenantId}::uuid AND project.id = tasks.project_id
-        AND project.deleted_at IS NOT NULL
-    ) AS is_project_deleted
+    SELECT project_id
     FROM tenant_crm.tasks
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${taskId}::uuid AND deleted_at IS NULL
       AND (${condition})`);
@@ -54,26 +49,18 @@ const findVisibleTask = async (
 
 /**
  * The project of an entry: the given one, or else that of its task. Throws 422 if the caller cannot see the task,
- * or if it belongs to another project. An entry does not move to a deleted project; `former` is the one it is in.
+ * or if it belongs to another project.
  */
 export const projectOf = async (
   { caller, db }: Context,
   taskId: string | null | undefined,
   given: string | null | undefined,
-  former: string | null = null,
 ): Promise<string | null> => {
   if (taskId === undefined || taskId === null) return given ?? null;
   const task = await findVisibleTask(caller, db, taskId);
   if (!task) throw invalidField('task_id', 'task_id must be the id of an existing task');
   if (given !== undefined && given !== task.project_id) {
     throw invalidField('task_id', 'task_id must be the id of a task of the project');
-  }
-  // The foreign key would refuse the project, which the caller need not have given.
-  if (task.is_project_deleted && task.project_id !== former) {
-    throw invalidField(
-      'task_id',
-      'task_id must be the id of a task of an existing project: the project of this task is deleted',
-    );
   }
   return task.project_id;
 };
@@ -116,7 +103,7 @@ export const placementAfter = async (
   const placement =
     taskId === undefined && given !== undefined
       ? await inProject(given, context)
-      : { project_id: await projectOf({ caller, db }, taskId, given, row.project_id) };
+      : { project_id: await projectOf({ caller, db }, taskId, given) };
   if (placement.project_id !== row.project_id) {
     await requireContributor(caller, db, placement.project_id);
   }
