@@ -26,6 +26,8 @@ export interface Subject {
   parameters?(tenant: Tenant, path: string): Promise<Record<string, string>>;
   /** Operation id -> headers that it requires besides those of the caller. */
   readonly headers?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** What changes leave besides what is read, such as how many entries and events there are. */
+  traces?(): Promise<unknown>;
   /**
    * Body fields that cannot be sampled from the schema, such as the name of a role or an existing id; of a body
    * with a file, `file` is its content as text.

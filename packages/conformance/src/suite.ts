@@ -24,6 +24,7 @@ import { hasOptionalFieldsOnly, omittedBodies } from './omitted-bodies.ts';
 import { referencesIn } from './references.ts';
 import { fileOptionsOf } from './sample-file.ts';
 import type { Subject } from './subject.ts';
+import { unchangedUpdates, updatesWhatIsRead } from './unchanged-updates.ts';
 
 /**
  * Declares the jest tests that apply to every operation of a document. Call it at the top of a test file.
@@ -88,6 +89,11 @@ export const conformance = (
     'a body whose fields are all optional may be left out',
     operations.filter((o) => hasOptionalFieldsOnly(document, o)),
     omittedBodies,
+  );
+  each(
+    'an update with the values that a resource has changes nothing',
+    guarded.filter((o) => updatesWhatIsRead(document, o)),
+    unchangedUpdates,
   );
   each(
     'a request repeated with its Idempotency-Key has no further effect',

@@ -5,6 +5,7 @@ import { groupByDefaults, type NewValues } from './insert-groups.ts';
 import type { Kind, KindTypes } from './kind.ts';
 import { type Cause, createDifferences, recordChanges } from './record-changes.ts';
 import { columnsOf } from './row.ts';
+import { anyOf } from './row-conditions.ts';
 
 const { sql, join, raw } = Prisma;
 
@@ -28,8 +29,8 @@ export interface ManyRows<T extends KindTypes> {
   /** The same, and returns nothing, which takes less time. */
   addMany(db: TenantDb, records: readonly RecordValues[], cause: Cause): Promise<void>;
   /**
-   * Changes rows that the transaction has locked, in one statement; each once. Returns them in no particular order. All get a value
-   * for each column that any of them changes.
+   * Changes rows that the transaction has locked, in one statement; each once. All get a value for each column that any of
+   * them changes. Rows that have all of the values already stay as they are; returns the others, in no particular order.
    */
   updateMany(
     db: TenantDb,
@@ -106,12 +107,16 @@ export const createManyRows = <T extends KindTypes>(kind: Kind<T>): ManyRows<T> 
       if (records.length === 0) return [];
       const rows = picked(records);
       const names = namesIn(rows).filter((column) => column !== 'id');
-      const settings = names.map((column) =>
-        Object.hasOwn(jsonFields, column)
-          ? sql`${raw(column)} = ${raw(column)} || ${raw(`given_${column}`)}`
-          : sql`${raw(column)} = ${raw(`given_${column}`)}`,
-      );
-      settings.push(sql`version = version + 1`, sql`updated_at = ${new Date()}`);
+      const own = names.map((column) => {
+        const held = Object.hasOwn(jsonFields, column);
+        return { column, value: held ? `${column} || given_${column}` : `given_${column}` };
+      });
+      const settings = [
+        ...own.map(({ column, value }) => raw(`${column} = ${value}`)),
+        sql`version = version + 1`,
+        sql`updated_at = ${new Date()}`,
+      ];
+      const others = own.map(({ column, value }) => raw(`${column} IS DISTINCT FROM ${value}`));
       const { former, names: formerNames, changes } = differences(names);
       const values = raw(
         ['id', ...names].map((column) => `${column} AS given_${column}`).join(', '),
@@ -127,6 +132,7 @@ export const createManyRows = <T extends KindTypes>(kind: Kind<T>): ManyRows<T> 
                 WHERE tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[])
               ) AS former
               WHERE tenant_id = ${db.tenantId}::uuid AND id = former_id AND given_id = former_id
+                AND (${anyOf(others)})
               RETURNING ${selected}, ${formerNames}
             ), recorded AS (${recorded})
             SELECT ${selected} FROM changed`,

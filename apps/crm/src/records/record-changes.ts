@@ -65,9 +65,9 @@ const asTime = (column: Prisma.Sql): Prisma.Sql =>
 
 /** How the history of an update is found. */
 export interface Differences {
-  /** What to select before the update: the id and the columns, each as `former_<column>`. */
+  /** What to select before the update: the columns of the kind, each as `former_<column>`. */
   readonly former: Prisma.Sql;
-  /** The names of these. */
+  /** The names of those that `changes` needs, and of the id. */
   readonly names: Prisma.Sql;
   /** The changed fields, from these and the columns after the update. */
   readonly changes: Prisma.Sql;
@@ -148,6 +148,8 @@ export const createDifferences = (
 ): ((columns: readonly string[]) => Differences) => {
   const { tenantFields } = kind;
   const all = recordedFields(kind);
+  const columns = [...columnsOf(kind).keys()];
+  const former = raw(columns.map((column) => `${column} AS former_${column}`).join(', '));
 
   const difference = ({ field, column, value, shown }: RecordedField): Prisma.Sql => {
     const [before, after] = [raw(`former_${column}`), raw(column)];
@@ -173,7 +175,7 @@ export const createDifferences = (
     const compared = [...new Set(['id', ...fields.map(({ column }) => column), ...declared])];
     const changes = [...fields.map(difference), ...declared.map(differencesWithin)];
     return {
-      former: raw(compared.map((column) => `${column} AS former_${column}`).join(', ')),
+      former,
       names: raw(compared.map((column) => `former_${column}`).join(', ')),
       changes: changes.length > 0 ? join(changes, ' || ') : NONE,
     };

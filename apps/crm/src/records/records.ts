@@ -93,7 +93,7 @@ export interface Records<T extends KindTypes> {
   requireVisible(caller: T['caller'], keys: readonly string[]): Promise<void>;
   /** Prevents other changes of the records that exist until the caller's transaction ends. */
   lock(caller: T['caller'], ids: readonly string[]): Promise<void>;
-  /** Changes only the given fields; without any, the version does not change. */
+  /** Changes only the given fields. A record that has all of the values already stays as it is, with its version. */
   update(
     caller: T['caller'],
     id: string,
@@ -120,7 +120,7 @@ export interface Records<T extends KindTypes> {
     versions?: readonly AcceptedVersion[],
     input?: Partial<T['create']>,
   ): Promise<Changed<T['answer']>>;
-  /** Performs an action; if it sets no column, the version does not change. */
+  /** Performs an action; if it changes no column, the version does not change. */
   act<Body>(
     caller: T['caller'],
     id: string,

@@ -8,7 +8,7 @@ import { createManyRows, type ManyRows } from './many-rows.ts';
 import { readNarrowedList } from './narrowed-list.ts';
 import { type Cause, createDifferences, lastValuesOf, recordChanges } from './record-changes.ts';
 import { columnsOf } from './row.ts';
-import { createRowConditions, type Expected } from './row-conditions.ts';
+import { anyOf, createRowConditions, type Expected } from './row-conditions.ts';
 import { searchCondition } from './search.ts';
 import { keysColumn } from './tenant-fields.ts';
 import { lockUntilEnd } from './transaction-lock.ts';
@@ -61,7 +61,10 @@ export interface RecordRepository<T extends KindTypes> extends ManyRows<T> {
    * are included.
    */
   lock(db: TenantDb, scope: Scope<T['row']>, ids: readonly string[]): Promise<T['row'][]>;
-  /** Changes the row in one statement; undefined if no row has the expected state. */
+  /**
+   * Changes the row in one statement, and returns it; undefined if no row has the expected state. A row that has all of the
+   * values already stays as it is, with its version.
+   */
   update(
     db: TenantDb,
     scope: Scope<T['row']>,
@@ -99,6 +102,7 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
   const columns = columnsOf(kind);
   const namesOf = (names: readonly string[]): Prisma.Sql => raw(names.join(', '));
   const selected = namesOf([...columns.keys()]);
+  const formerNames = namesOf([...columns.keys()].map((column) => `former_${column}`));
   const ofLists = namesOf([...columns.keys()].filter((name) => !omittedFromLists.includes(name)));
   /** The same, with what presents the fields of the tenant. */
   const shown = ({ tenantId }: TenantDb, own: Prisma.Sql): Prisma.Sql =>
@@ -283,30 +287,32 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
     },
 
     async update(db, scope, expected, values, cause) {
-      const own = written(values);
+      const own = written(values).map(([name, value]) => {
+        const column = raw(name);
+        const held = Object.hasOwn(jsonFields, name);
+        return { name, column, value: held ? sql`${column} || ${value}::jsonb` : sql`${value}` };
+      });
       const settings = [
-        ...own.map(([column, value]) =>
-          Object.hasOwn(jsonFields, column)
-            ? sql`${raw(column)} = ${raw(column)} || ${value}::jsonb`
-            : sql`${raw(column)} = ${value}`,
-        ),
+        ...own.map(({ column, value }) => sql`${column} = ${value}`),
         sql`version = version + 1`,
         sql`updated_at = ${new Date()}`,
       ];
-      const { former, names, changes } = differences(own.map(([column]) => column));
+      const others = own.map(({ column, value }) => sql`${column} IS DISTINCT FROM ${value}`);
+      const { former, names, changes } = differences(own.map(({ name }) => name));
       const recorded = recordChanges(db, cause, { table: name, from: sql`changed`, changes });
       // The former values are read under the lock of the row, so that no concurrent change is between.
       const [row] = await db
         .query<Row>(
-          sql`WITH changed AS (
-              UPDATE ${table} SET ${join(settings)} FROM (
-                SELECT ${former} FROM ${table} WHERE ${expectedRow(db, scope, expected)}
-                FOR NO KEY UPDATE
-              ) AS former
-              WHERE tenant_id = ${db.tenantId}::uuid AND id = former_id
+          sql`WITH former AS (
+              SELECT ${former} FROM ${table} WHERE ${expectedRow(db, scope, expected)}
+              FOR NO KEY UPDATE
+            ), changed AS (
+              UPDATE ${table} SET ${join(settings)} FROM former
+              WHERE tenant_id = ${db.tenantId}::uuid AND id = former_id AND (${anyOf(others)})
               RETURNING ${selected}, ${names}
             ), recorded AS (${recorded})
-            SELECT ${selected} FROM changed`,
+            SELECT ${selected} FROM changed
+            UNION ALL SELECT ${formerNames} FROM former WHERE NOT EXISTS (SELECT FROM changed)`,
         )
         .catch(refuse);
       return row;

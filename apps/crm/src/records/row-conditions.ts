@@ -40,6 +40,10 @@ export interface RowConditions<Row extends RecordRow> {
 const equalities = (values: object): Prisma.Sql[] =>
   Object.entries(values).map(([column, value]) => sql`${raw(column)} = ${value}`);
 
+/** Whether one of the conditions holds. */
+export const anyOf = (conditions: readonly Prisma.Sql[]): Prisma.Sql =>
+  conditions.length > 0 ? join([...conditions], ' OR ') : sql`FALSE`;
+
 /** A condition that no index is used for. */
 export const withoutIndex = (condition: Prisma.Sql): Prisma.Sql => sql`(${condition}) IS TRUE`;
 

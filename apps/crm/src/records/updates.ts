@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Changes, Versions } from './changes.ts';
 import type { KindTypes, RowContext, Scope } from './kind.ts';
 import type { RecordValues } from './many-rows.ts';
@@ -18,17 +17,6 @@ interface Change<T extends KindTypes> {
   /** Throws to reject the change, or returns the columns to write. */
   decide(context: RowContext<T>, scope: Scope<T['row']>): object | Promise<object>;
 }
-
-/** Whether one of the values is another one than that of the row. */
-const areOther = (values: object, row: object, merged: object): boolean => {
-  const before = row as Readonly<Record<string, unknown>>;
-  return Object.entries(values).some(([name, value]) => {
-    if (value === undefined) return false;
-    const former = before[name];
-    const after = Object.hasOwn(merged, name) ? { ...(former as object), ...value } : value;
-    return !isDeepStrictEqual(after, former);
-  });
-};
 
 /** The two ways to change a record that exists. */
 export const createRowChanges = <T extends KindTypes>(
@@ -55,6 +43,7 @@ export const createRowChanges = <T extends KindTypes>(
       const cause = causeOf(caller, action);
       const row = await repository.update(transaction, scope, expected, values, cause);
       if (!row) throw missing();
+      if (row.version === before.version) return row;
       await follow?.({ action, caller, db: transaction, before, row });
       return row;
     });
@@ -135,8 +124,7 @@ export const createUpdates = <T extends KindTypes>(
           refuseMove(values, scope);
           const ruled = await rules.update?.(change, { caller, db: transaction, row });
           const own = valuesIn(change) === undefined ? {} : accepted(declared, change, row);
-          const all = { ...values, ...ruled, ...own };
-          if (areOther(all, row, kind.jsonFields)) updates.push({ id, values: all });
+          updates.push({ id, values: { ...values, ...ruled, ...own } });
         }
         const filled = withSameColumns(updates, rows);
         const changed = await repository.updateMany(transaction, filled, causeOf(caller, 'update'));
@@ -144,7 +132,7 @@ export const createUpdates = <T extends KindTypes>(
           const before = rows.get(row.id);
           await follow?.({ action: 'update', caller, db: transaction, before, row });
         }
-        return updates.map(({ id }) => id);
+        return changed.map(({ id }) => id);
       });
     },
 

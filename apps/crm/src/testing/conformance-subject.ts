@@ -218,6 +218,14 @@ export const conformanceSubject = (
   });
   return {
     url: crm.url,
+    async traces() {
+      const { rows } = await crm.context.pool.query(
+        `SELECT (SELECT count(*) FROM tenant_crm.record_changes) AS history,
+           (SELECT count(*) FROM tenant_crm.chat_events) AS chat,
+           (SELECT count(*) FROM tenant_crm.activities) AS activity`,
+      );
+      return rows;
+    },
     bodies: {
       createProject: projectFields,
       updateProject: projectFields,
@@ -237,7 +245,7 @@ export const conformanceSubject = (
       updateTimeEntry: entryFields,
       unmergeContact: merges.body,
       createCustomField: customFieldFields,
-      updateCustomField: () => ({ is_required: false }),
+      updateCustomField: () => ({ choices: undefined, is_required: false }),
       // A message of the same channel.
       createMessage: () => ({ thread_root_id: undefined }),
       // A comment of the same article.

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { isDeepStrictEqual } from 'node:util';
 import { type Listening, listen } from '@tessera/http-kit';
 
 /** A request that the stand-in has received. */
@@ -31,6 +32,7 @@ export class CrmStandIn {
   /** Answers in the place of the usual one; nothing: does not answer at all. */
   instead: ((request: RecordedRequest) => JsonResponse | undefined) | undefined;
   readonly #accounts = new Map<string, Account>();
+  readonly #credentials = new Map<string, unknown>();
   readonly #versions = new Map<string, number>();
   #server: Listening | undefined;
 
@@ -92,8 +94,14 @@ export class CrmStandIn {
   ): JsonResponse {
     const { credentials, ...given } = body as Record<string, unknown>;
     const has_credentials = credentials ? true : (before.has_credentials ?? false);
+    const isSame = isDeepStrictEqual({ ...before, ...given, has_credentials }, before);
+    const former = this.#credentials.get(before.id);
+    if (isSame && (credentials === undefined || isDeepStrictEqual(credentials, former))) {
+      return this.#one(status, before);
+    }
     const at = new Date().toISOString();
     const account = { created_at: at, ...before, ...given, has_credentials, updated_at: at };
+    if (credentials !== undefined) this.#credentials.set(before.id, credentials);
     this.#accounts.set(keyOf(before.id), account);
     this.#versions.set(account.id, (this.#versions.get(account.id) ?? 0) + 1);
     return this.#one(status, account);

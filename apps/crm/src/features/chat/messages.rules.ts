@@ -112,11 +112,11 @@ const assertNotRecalled = ({ row }: RowContext): void => {
   if (row.recalled_at) throw new HttpError(409, 'conflict', 'The message is recalled.');
 };
 
-/** Authors edit their messages, unless they have recalled them. */
+/** Authors edit their messages, unless they have recalled them. With the text that it has, a message is not edited. */
 export const editMessage = (change: { readonly body?: string }, context: RowContext) => {
   requireAuthor(context);
   assertNotRecalled(context);
-  if (change.body === undefined) return {};
+  if (change.body === undefined || change.body === context.row.body) return {};
   return { edited_at: new Date(), mentions: mentionsIn(change.body) };
 };
 

@@ -1,6 +1,6 @@
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { AnswerOf, RowOfKind, UpdateOf } from '../../records/kind.ts';
+import type { AnswerOf, RowOfKind } from '../../records/kind.ts';
 import { createRecords, type Versioned } from '../../records/records.ts';
 import { columnsOf, presenter } from '../../records/row.ts';
 import { createAccess } from '../../records/scope.ts';
@@ -76,12 +76,7 @@ const createMessages = ({ database, files, jobs }: MessageFileDependencies): Mes
       ...inChannel,
       get: (caller, id) => complete(caller, inChannel.get(caller, id)),
       create: (caller, input) => complete(caller, inChannel.create(caller, input)),
-      // With the text that it has, a message is not edited.
-      update: (caller, id, { body }, versions) => {
-        const changeOf = (row: Row): UpdateOf<typeof message> =>
-          body === undefined || body === row.body ? {} : { body };
-        return completeChanged(caller, inChannel.edit(caller, id, changeOf, versions));
-      },
+      update: (caller, ...change) => completeChanged(caller, inChannel.update(caller, ...change)),
       restore: (caller, ...change) => completeChanged(caller, inChannel.restore(caller, ...change)),
 
       // What a deleted message said is for those who can restore it.

@@ -22,6 +22,7 @@ interface Context {
 
 interface Row extends CommentState {
   readonly id: string;
+  readonly body: string | null;
   readonly edited_at: Date | null;
 }
 
@@ -61,13 +62,13 @@ export const prepareComment = async (
   return Object.assign({ body_html, status, thread_id }, author);
 };
 
-/** Authors edit their comments. Where comments are moderated, a visible one waits for approval again. */
+/** Authors edit their comments. Where comments are moderated, a visible one with another text waits for approval again. */
 export const editComment = async ({ body }: { readonly body?: string }, context: RowContext) => {
   const { caller, row } = context;
   if (!isAuthor(caller, row)) {
     throw new HttpError(403, 'not_the_author', 'Only the author of the comment can do this.');
   }
-  if (body === undefined) return {};
+  if (body === undefined || body === row.body) return {};
   const status = row.status === 'visible' ? await statusOfText(context) : row.status;
   const { body_html } = await renderBody(body);
   return { body_html, status, edited_at: new Date() };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Channel } from '@tessera/contracts';
 import { HttpError, invalidField } from '@tessera/http-kit';
 import type { Vault } from '@tessera/vault';
@@ -42,6 +43,20 @@ export const createRules = (channel: Channel, vault: Vault | undefined) => {
     return { sealed_credentials: Buffer.from(vault.seal(plain, credentialsPurpose(id))) };
   };
 
+  /** Whether these credentials are stored already. Those that no key opens any more can only be replaced. */
+  const areStored = (
+    { id, sealed_credentials: stored }: AccountRow,
+    { credentials }: Partial<AccountInput>,
+  ): boolean => {
+    if (!vault || !stored || !credentials) return false;
+    try {
+      const opened: unknown = JSON.parse(vault.open(stored, credentialsPurpose(id)).toString());
+      return isDeepStrictEqual(opened, credentials);
+    } catch {
+      return false;
+    }
+  };
+
   return {
     create: (input: AccountInput, { id }: { readonly id: string }) => sealed(id, input),
 
@@ -56,7 +71,7 @@ export const createRules = (channel: Channel, vault: Vault | undefined) => {
           `credentials must be given again when ${changed.join(', ')} changes: the stored ones belong to the previous server`,
         );
       }
-      return sealed(row.id, change);
+      return areStored(row, change) ? {} : sealed(row.id, change);
     },
   };
 };

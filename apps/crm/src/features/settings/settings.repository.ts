@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { validate } from '@tessera/fields';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -16,6 +17,7 @@ export interface VersionedSettings {
 
 interface Row {
   readonly settings: Readonly<Record<string, unknown>>;
+  readonly public_slug: string | null;
   readonly version: number;
   readonly updated_at: Date;
 }
@@ -31,14 +33,16 @@ const complete = (stored: Row['settings']): Settings =>
     }),
   ) as unknown as Settings;
 
-const present = (row: Row | undefined): VersionedSettings =>
-  row
-    ? { settings: complete(row.settings), version: row.version, updatedAt: row.updated_at }
-    : { settings: complete({}), version: FIRST_VERSION, updatedAt: null };
+const present = (row: Row | undefined): VersionedSettings => {
+  const { settings: stored = {}, version = FIRST_VERSION } = row ?? {};
+  // A change that changes nothing leaves a row in the first version.
+  const updatedAt = row && version > FIRST_VERSION ? row.updated_at : null;
+  return { settings: complete(stored), version, updatedAt };
+};
 
 const select = (db: TenantDb, lock: Prisma.Sql): Promise<Row[]> =>
   db.query<Row>(sql`
-    SELECT settings, version, updated_at FROM tenant_crm.tenant_settings
+    SELECT settings, public_slug, version, updated_at FROM tenant_crm.tenant_settings
     WHERE tenant_id = ${db.tenantId}::uuid ${lock}`);
 
 /** The settings of a tenant with their version. */
@@ -54,8 +58,8 @@ export interface ChangeOptions {
 }
 
 /**
- * Changes the given settings; null restores the default. Without any, the version does not change. 412 if the
- * settings have none of the `versions`.
+ * Changes the given settings; null restores the default. If all of them stay the same, the version does not change. 412 if
+ * the settings have none of the `versions`.
  */
 export const updateSettings = (
   db: TenantDb,
@@ -70,18 +74,21 @@ export const updateSettings = (
         INSERT INTO tenant_crm.tenant_settings (tenant_id, version)
         VALUES (${db.tenantId}::uuid, ${FIRST_VERSION}) ON CONFLICT (tenant_id) DO NOTHING`);
     }
-    const current = present((await select(transaction, sql`FOR UPDATE`))[0]);
+    const [stored] = await select(transaction, sql`FOR UPDATE`);
+    const current = present(stored);
     if (versions && !versions.includes(current.version)) throw preconditionFailed();
-    if (given.length === 0) return current;
-    const values = Object.fromEntries(given.filter(([, value]) => value !== null));
-    const restored = given.filter(([, value]) => value === null).map(([name]) => name);
-    const { public_reading = current.settings.public_reading } = change;
-    const isPublic = public_reading === true;
+    if (!stored || given.length === 0) return current;
+    const changed = { ...stored.settings, ...Object.fromEntries(given) };
+    const next = Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== null));
+    const settings = complete(next);
+    const publicSlug = settings.public_reading ? slug : null;
+    const isSame = isDeepStrictEqual(settings, current.settings);
+    if (isSame && publicSlug === stored.public_slug) return current;
     const [row] = await transaction.query<Row>(sql`
       UPDATE tenant_crm.tenant_settings
-      SET settings = (settings || ${JSON.stringify(values)}::jsonb) - ${restored}::text[],
-        public_slug = ${isPublic ? slug : null}, version = version + 1, updated_at = ${new Date()}
+      SET settings = ${JSON.stringify(next)}::jsonb, public_slug = ${publicSlug}, version = version + 1,
+        updated_at = ${new Date()}
       WHERE tenant_id = ${db.tenantId}::uuid
-      RETURNING settings, version, updated_at`);
+      RETURNING settings, public_slug, version, updated_at`);
     return present(row);
   });

@@ -62,7 +62,19 @@ export const TimeEntryInput = named(
   }),
 );
 
-const TimeEntryUpdate = named('TimeEntryUpdate', partial(shape(fields)));
+const TimeEntryUpdate = named(
+  'TimeEntryUpdate',
+  partial(
+    shape({
+      ...fields,
+      minutes: described(
+        clearable(int(0, MAX_MINUTES)),
+        'How long the work took, instead of `ended_at`. Both may be given if one of them is what the entry has: then the other one counts.',
+        90,
+      ),
+    }),
+  ),
+);
 
 export const TimeEntry = answerOf('TimeEntry', TimeEntryInput, {
   user_id: uuid(),

@@ -12,13 +12,13 @@ import {
   projectOf,
   type RowContext,
 } from './time-entries.projects.ts';
-import { isTooLong, minutesAfter } from './time-entries.times.ts';
+import { isTooLong, MAX_MINUTES, minutesAfter, minutesBetween } from './time-entries.times.ts';
 
 /** The times that an input gives. */
 interface Times {
-  readonly started_at?: Date;
-  readonly ended_at?: Date | null;
-  readonly minutes?: number;
+  readonly started_at?: Date | undefined;
+  readonly ended_at?: Date | null | undefined;
+  readonly minutes?: number | null | undefined;
 }
 
 /**
@@ -35,6 +35,8 @@ const endOf = ({ ended_at, minutes }: Times, start: Date): Date | null | undefin
   if (ended_at !== undefined) {
     throw invalidField('minutes', 'minutes and ended_at must not be given together');
   }
+  // A stored entry may be shorter than what an input can ask for.
+  if (!minutes) throw invalidField('minutes', `minutes must be from 1 to ${MAX_MINUTES}`);
   const end = minutesAfter(start, minutes);
   if (!isTimeInRange(end)) {
     throw invalidField(
@@ -43,6 +45,25 @@ const endOf = ({ ended_at, minutes }: Times, start: Date): Date | null | undefin
     );
   }
   return end;
+};
+
+/**
+ * The times of a change without those that only repeat the entry, as when a client sends back what it has read: its minutes
+ * are rounded, and would move its end. With another start, minutes alone are the length to keep.
+ */
+const withoutRepeated = (
+  { started_at: start, ended_at: end, minutes }: Times,
+  row: RowContext['row'],
+): Times => {
+  const isSameStart = start === undefined || start.getTime() === row.started_at.getTime();
+  const areShown = minutes === minutesBetween(row.started_at, row.ended_at);
+  if (minutes !== undefined && areShown && (isSameStart || end !== undefined)) {
+    return { started_at: start, ended_at: end };
+  }
+  const isSameEnd = end?.getTime() === row.ended_at?.getTime();
+  return minutes !== undefined && isSameEnd
+    ? { started_at: start, minutes }
+    : { started_at: start, ended_at: end, minutes };
 };
 
 /**
@@ -95,7 +116,7 @@ export const checkChange = async (
 ): Promise<{ ended_at?: Date | null; project_id?: string | null; task_id?: null }> => {
   await requireEditor({ caller, db, row });
   const start = change.started_at ?? row.started_at;
-  const endedAt = endOf(change, start);
+  const endedAt = endOf(withoutRepeated(change, row), start);
   // A timer that ran for longer than a year can still get another note.
   if (change.started_at || endedAt)
     assertLength(start, endedAt === undefined ? row.ended_at : endedAt);

@@ -33,6 +33,7 @@ interface EndpointContext {
     readonly id: string;
     readonly url: string;
     readonly event_types: readonly string[];
+    readonly is_enabled: boolean;
   };
 }
 
@@ -59,7 +60,7 @@ export const createEndpointRules = ({ secrets, problemOf }: EndpointDependencies
       if (event_types) requireSelection(caller, event_types, row.id);
       // What waits is sent to the new URL, also if its type is no longer selected.
       if (url !== undefined) requireTypes(caller, await waitingTypes(db, row.id), row.id);
-      if (is_enabled) return { disabled_reason: null, failing_since: null };
+      if (is_enabled && !row.is_enabled) return { disabled_reason: null, failing_since: null };
       // Only requests to the new URL say whether it fails.
       return url !== undefined && url !== row.url ? { failing_since: null } : {};
     },

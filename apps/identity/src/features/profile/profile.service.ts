@@ -22,10 +22,8 @@ export class ProfileService {
     return present(await this.#repository.find(id));
   }
 
-  /** Updates the given fields; no effect if there are none. */
+  /** Updates the given fields; no effect if the profile has all of the values. */
   async change(caller: UserCaller, change: ProfileChange, origin: Origin): Promise<User> {
-    const isEmpty = Object.values(change).every((value) => value === undefined);
-    if (isEmpty) return this.show(caller);
     return present(await this.#repository.change(actorOf(caller, origin), change));
   }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { pullRequestOf } from '@tessera/contracts';
 import { HttpError } from '@tessera/http-kit';
 import pLimit from 'p-limit';
@@ -170,7 +171,7 @@ export class TenantsService {
 
   /**
    * Deploys other versions of the given services. The pull request is the given one or else the one reported by
-   * deployment automation.
+   * deployment automation, which is not asked for what the tenant has already.
    */
   setVersions(
     id: string,
@@ -180,6 +181,12 @@ export class TenantsService {
     return this.#withAutomation(id, async (exclusive) => {
       const tenant = await existingTenant(exclusive);
       requireConfigurable(tenant.status);
+      const isOther =
+        Object.entries(versions).some(
+          ([service, version]) => tenant.versions[service as keyof Versions] !== version,
+        ) ||
+        (prUrl !== undefined && prUrl !== tenant.pullRequestUrl);
+      if (!isOther) return tenant;
       const change = { versions, ...(prUrl !== undefined && { prUrl }) };
       const current = configurationOf(tenant);
       const response = await this.#use.automation.setVersions(tenant, change, current);
@@ -197,8 +204,9 @@ export class TenantsService {
     changes: Parameters<typeof changedScaling>[1],
     author: ChangeAuthor,
   ): Promise<Tenant> {
-    return this.#use.repository.changing(id, (locked) => {
+    return this.#use.repository.changing(id, async (locked) => {
       const scaling: Scaling = changedScaling(locked.tenant.scaling, changes);
+      if (isDeepStrictEqual(scaling, locked.tenant.scaling)) return locked.tenant;
       return locked.change({ scaling }, activity(author, 'tenant_scaling_updated'));
     });
   }
