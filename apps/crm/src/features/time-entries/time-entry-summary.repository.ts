@@ -22,14 +22,14 @@ export interface SummaryRequest {
   readonly limit: number;
 }
 
-/** The sums of the entries with the same user, project or day. */
+/** The sums of the entries with the same user, project or day. They are exact. */
 export interface SummaryRow {
   readonly user_id?: string;
   readonly project_id?: string | null;
   readonly day?: string;
   readonly entries: number;
-  readonly minutes: number;
-  readonly billable_minutes: number;
+  readonly milliseconds: number;
+  readonly billable_milliseconds: number;
 }
 
 const columnOf: Readonly<Record<Group, string>> = {
@@ -70,6 +70,10 @@ const startOf = (day: Prisma.Sql, zone: string): Prisma.Sql => {
   return sql`CASE WHEN ${localTime(earlier)} = ${day}::timestamp THEN ${earlier} ELSE ${midnight} END`;
 };
 
+/** A sum of times between start and end in milliseconds, to which they are stored. */
+const inMilliseconds = (sum: Prisma.Sql): Prisma.Sql =>
+  sql`(extract(epoch FROM coalesce(${sum}, interval '0')) * 1000)::bigint`;
+
 /** The sums of the entries that began between two days and are not running. Reads an index only. */
 export const summarize = async (
   db: TenantDb,
@@ -84,7 +88,7 @@ export const summarize = async (
   const conditions = [
     sql`tenant_id = ${db.tenantId}::uuid`,
     sql`deleted_at IS NULL`,
-    sql`minutes IS NOT NULL`,
+    sql`ended_at IS NOT NULL`,
     sql`started_at >= ${startOf(sql`${from}::date`, zone)}`,
     sql`started_at < ${startOf(sql`(${to}::date + 1)`, zone)}`,
     ...given.map(([column, value]) => sql`${raw(column)} = ${value}`),
@@ -101,10 +105,11 @@ export const summarize = async (
   const fence = by.includes('day') ? sql`OFFSET 0` : Prisma.empty;
   return db
     .read<SummaryRow>(sql`
-      SELECT ${grouped}, count(*)::int AS entries, sum(minutes)::bigint AS minutes,
-        coalesce(sum(minutes) FILTER (WHERE billable), 0)::bigint AS billable_minutes
+      SELECT ${grouped}, count(*)::int AS entries,
+        ${inMilliseconds(sql`sum(length)`)} AS milliseconds,
+        ${inMilliseconds(sql`sum(length) FILTER (WHERE billable)`)} AS billable_milliseconds
       FROM (
-        SELECT ${join(selected)}, minutes, billable FROM ${raw(`${db.readSchema}.time_entries`)}
+        SELECT ${join(selected)}, ended_at - started_at AS length, billable FROM ${raw(`${db.readSchema}.time_entries`)}
         WHERE ${join(conditions, ' AND ')} ${fence}
       ) AS entry
       GROUP BY ${grouped} ORDER BY ${grouped} LIMIT ${limit}`)

@@ -18,7 +18,13 @@ import type { Database } from '../../database.ts';
 import { route } from '../../http.ts';
 import { checkPeriod } from '../../records/period.ts';
 import { timeEntry } from './time-entries.kind.ts';
-import { type Group, groups, summarize } from './time-entry-summary.repository.ts';
+import { toMinutes } from './time-entries.times.ts';
+import {
+  type Group,
+  groups,
+  type SummaryRow as Sums,
+  summarize,
+} from './time-entry-summary.repository.ts';
 
 /** The longest period in days, and the largest number of rows in a response. */
 const MAX_DAYS = 366;
@@ -27,8 +33,8 @@ const MAX_ROWS = 10_000;
 const amount = int(0, Number.MAX_SAFE_INTEGER);
 const amounts = {
   entries: described(amount, 'The number of time entries'),
-  minutes: described(amount, 'The sum of their minutes'),
-  billable_minutes: described(amount, 'The part of it that is billable'),
+  minutes: described(amount, 'The sum of their times, to the nearest minute'),
+  billable_minutes: described(amount, 'The part of it that is billable, to the nearest minute'),
 };
 
 const SummaryRow = named(
@@ -75,6 +81,13 @@ const SummaryQuery = shape({
   billable: optional(bool()),
 });
 
+/** The sums as responses show them. */
+const rounded = <T extends Sums>({ milliseconds, billable_milliseconds, ...group }: T) => ({
+  ...group,
+  minutes: toMinutes(milliseconds),
+  billable_minutes: toMinutes(billable_milliseconds),
+});
+
 /** `GET /time-entries/summary`: minutes by user, project and day. */
 export const summaryRoute = (database: Database): RouteEntry =>
   route({
@@ -84,7 +97,8 @@ export const summaryRoute = (database: Database): RouteEntry =>
     summary: 'Sum up time entries by user, project and day',
     description:
       'The entries that began in the period and that the list shows to the caller, without running timers. An ' +
-      'entry counts for the day on which it began.',
+      'entry counts for the day on which it began. Times are added up exactly, and each sum is rounded: the sums of rows, ' +
+      'and the minutes of single entries, may differ from the total by their rounding.',
     query: SummaryQuery,
     responses: { 200: Summary },
     async handler({ caller, query, reply }) {
@@ -98,12 +112,12 @@ export const summaryRoute = (database: Database): RouteEntry =>
         const message = `group_by or the period must be narrower: there are more than ${MAX_ROWS} rows`;
         throw invalidField('group_by', message);
       }
-      const meta = { entries: 0, minutes: 0, billable_minutes: 0 };
+      const total = { entries: 0, milliseconds: 0, billable_milliseconds: 0 };
       for (const row of rows) {
-        meta.entries += row.entries;
-        meta.minutes += row.minutes;
-        meta.billable_minutes += row.billable_minutes;
+        total.entries += row.entries;
+        total.milliseconds += row.milliseconds;
+        total.billable_milliseconds += row.billable_milliseconds;
       }
-      return reply(200, { data: rows, meta });
+      return reply(200, { data: rows.map(rounded), meta: rounded(total) });
     },
   });

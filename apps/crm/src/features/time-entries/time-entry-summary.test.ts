@@ -39,6 +39,33 @@ test('A summary contains the minutes of each user, project and day', async () =>
   expect(ofBob.data).toMatchObject([{ day: '2026-03-03', minutes: 15 }]);
 });
 
+test('Times are added up exactly, and each sum is rounded once', async () => {
+  const { body: made } = await post('/api/crm/projects', { name: 'P', key: 'SUM' }).expect(201);
+  const project_id = made.data.id;
+  const short = (second: number, fields: object) => {
+    const [started_at, ended_at] = [second, second + 29.5].map((at) =>
+      new Date(Date.UTC(2026, 2, 2, 8) + at * 1000).toISOString(),
+    );
+    return post(path, { started_at, ended_at, ...fields }).expect(201);
+  };
+  // Each has 0 minutes when it is shown alone.
+  for (const n of [0, 1, 2, 3, 4, 5]) {
+    const { body } = await short(n * 60, n < 3 ? { project_id, billable: true } : {});
+    expect(body.data.minutes).toBe(0);
+  }
+  const meta = { entries: 6, minutes: 3, billable_minutes: 1 };
+  expect(await summary(march)).toMatchObject({ data: [meta], meta });
+  expect(await summary(`${march}&group_by=day`)).toMatchObject({ data: [meta], meta });
+  // 88.5 seconds each: their rounded sums would be 2.
+  expect(await summary(`${march}&group_by=project`)).toEqual({
+    data: [
+      { project_id, entries: 3, minutes: 1, billable_minutes: 1 },
+      { project_id: null, entries: 3, minutes: 1, billable_minutes: 0 },
+    ],
+    meta,
+  });
+});
+
 test('Days begin and end in the given time zone', async () => {
   await entry('2026-03-01T23:30:00Z', 60);
   await entry('2026-03-31T22:30:00Z', 30);
