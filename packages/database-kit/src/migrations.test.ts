@@ -196,6 +196,18 @@ describe('A migration that fails', () => {
   });
 });
 
+test('A migration that commits its batches runs without a transaction', async () => {
+  await add('20260103000000_numbers', 'CREATE TABLE numbers (n integer)');
+  await add(
+    '20260104000000_batches',
+    `DO $$ BEGIN
+       FOR n IN 1..3 LOOP INSERT INTO numbers VALUES (n); COMMIT; END LOOP;
+     END $$`,
+  );
+  await migrate(url, directory);
+  expect(await count('(SELECT DISTINCT xmin FROM numbers) AS transactions')).toBe(3);
+});
+
 describe('Statements are sent one by one', () => {
   test('so that the server sees each alone, and a failure still undoes the ones before', async () => {
     await add(

@@ -46,7 +46,7 @@ const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
   applied_steps_count INTEGER NOT NULL DEFAULT 0)`;
 
-const CANNOT_RUN_IN_TRANSACTION = '25001';
+const CANNOT_RUN_IN_TRANSACTION: readonly unknown[] = ['25001', '2D000'];
 
 /**
  * Applies the pending migrations of a directory and records them as `prisma migrate deploy` does, without its
@@ -155,8 +155,9 @@ interface Migration {
   readonly statements: readonly string[];
 }
 
+/** Whether a statement is CREATE INDEX CONCURRENTLY or the like, or a DO block that commits its batches. */
 const isUnfitForTransactions = (error: unknown): boolean =>
-  (error as pg.DatabaseError).code === CANNOT_RUN_IN_TRANSACTION;
+  CANNOT_RUN_IN_TRANSACTION.includes((error as pg.DatabaseError).code);
 
 async function apply(
   client: pg.Client,

@@ -73,3 +73,17 @@ test('Extensions that are there already are used where they are', async () => {
   const index = 'tenant_id search_text search_pieces tags custom';
   expect(await searches(url, ...terms)).toEqual({ found: accented, index });
 });
+
+test('Where unaccent cannot be had, searches still ignore every case', async () => {
+  const url = await migratedAfter(refusing('unaccent'));
+  const { pool, close } = await openDatabase(url);
+  const { rows } = await pool.query(
+    'SELECT tenant_crm.search_key(one) = tenant_crm.search_key(other) AS same FROM unnest($1::text[], $2::text[]) AS pair(one, other)',
+    [
+      ['ΓΙΏΡΓΟΣ', 'STRASSE', 'straẞe', 'ſ', '\u212a', 'Ǆ', 'Þ', 'ԵՒ', 'Á'],
+      ['γιώργος', 'straße', 'Strasse', 'S', 'k', 'ǅ', 'þ', 'և', 'a'],
+    ],
+  );
+  expect(rows.map(({ same }) => same)).toEqual([...Array(8).fill(true), false]);
+  await close();
+});

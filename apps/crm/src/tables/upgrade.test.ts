@@ -109,3 +109,38 @@ test('The history of custom fields that was recorded as one value is divided by 
     await pool.end();
   }
 });
+
+test('Texts with letters that an earlier release folded in another way are found', async () => {
+  const { url } = await freshDatabase('empty', async () => {});
+  const name = '20261128081000_folded_letters';
+  await withMigrationsBefore(name, (directory) => migrate(url, directory));
+  const pool = new pg.Pool({ connectionString: url });
+  try {
+    const tenants = [randomUUID(), randomUUID()];
+    await pool.query(
+      `INSERT INTO tenant_crm.contacts (id, tenant_id, first_name, last_name)
+       SELECT gen_random_uuid(), tenant, name, 'Παππάς'
+       FROM unnest($1::uuid[]) AS tenant, unnest(ARRAY['Γιώργος', 'Ada']) AS name, generate_series(1, 6000)`,
+      [tenants],
+    );
+    await pool.query(
+      `INSERT INTO tenant_crm.file_contents (id, tenant_id, object_id, sha256, size, reference_count, words)
+       SELECT gen_random_uuid(), $1, gen_random_uuid(), 'aa', 1, 1,
+         tenant_crm.word_vector(ARRAY['Σίσυφος', 'stone'])`,
+      [tenants[0]],
+    );
+
+    expect((await migrate(url, migrations)).applied[0]).toBe(name);
+
+    const { rows } = await pool.query(
+      `SELECT count(*) FILTER (WHERE search_text LIKE tenant_crm.search_pattern('ΠΑΠΠΑΣ'))::int AS found,
+         count(*) FILTER (WHERE sort_name <> left(tenant_crm.search_key(sort_name), 200))::int AS unfolded,
+         max(version) AS version,
+         (SELECT words @@ tenant_crm.word_query(ARRAY['ΣΊΣΥΦΟΣ', 'STONE']) FROM tenant_crm.file_contents) AS words
+       FROM tenant_crm.contacts`,
+    );
+    expect(rows).toEqual([{ found: 24_000, unfolded: 0, version: 1, words: true }]);
+  } finally {
+    await pool.end();
+  }
+});

@@ -42,6 +42,30 @@ describe('A search', () => {
     expect(await search('ß')).toEqual(['Weiß']);
   });
 
+  test.each([
+    ['Γιώργος', ['ΓΙΩΡΓΟΣ', 'γιωργος', 'γιωργοσ', 'ΡΓΟΣ', 'ος']],
+    ['ΣΊΣΥΦΟΣ', ['Σίσυφος', 'σισυφοσ', 'ς']],
+    ['Straße', ['STRASSE', 'STRAẞE', 'ſtraſſe']],
+    ['İstanbul', ['istanbul', 'ISTANBUL', 'ıstanbul']],
+    ['ﬁne ﬂag ﬆ', ['FINE', 'flag', 'ST']],
+    ['Ǆungla', ['ǆungla', 'ǅUNGLA']],
+    ['300 \u212a', ['300 k', '300 K']],
+    ['\u212bngström', ['ångström', 'ÅNGSTRÖM', 'angstrom']],
+    ['ᎠᎹᏰᏟ', ['ꭰꮉᏸꮯ']],
+    ['ᲀᲂᲄ', ['ВОТ', 'вот']],
+    ['Երևան', ['ԵՐԵՒԱՆ', 'երեւան']],
+  ])('ignores the case of %s', async (first_name, searched) => {
+    const search = await tenantWith([{ first_name }, {}]);
+    for (const term of [
+      ...searched,
+      first_name,
+      first_name.toLowerCase(),
+      first_name.toUpperCase(),
+    ]) {
+      expect([term, await search(term)]).toEqual([term, [first_name]]);
+    }
+  });
+
   test('covers names, e-mail addresses, telephone numbers, title and tags, but not notes', async () => {
     const search = await tenantWith([
       { first_name: 'Ada', last_name: 'Lovelace' },
