@@ -38,7 +38,7 @@ export const slug = matching(
 export const contentTag = tagText(50);
 
 const title = described(text(200), 'The heading of the text', 'How to reset a password');
-const body = described(rawText(MAX_BODY, 0), 'CommonMark with the tables and strikethrough of GFM');
+const body = described(rawText(MAX_BODY, 0), 'GitHub Flavored Markdown (GFM) without task lists');
 const authors = list(uuid(), { max: 20, unique: true });
 const tags = tagList(contentTag);
 

@@ -145,14 +145,14 @@ test.each([
   [
     'a month of duties',
     `|name|${'1|'.repeat(31)}\n|-|${':-:|'.repeat(31)}\n${`|Ada|${'|'.repeat(31)}\n`.repeat(15)}`,
-    /<td>Ada<\/td>\n(<td><\/td>\n){31}/,
+    /<td>Ada<\/td>\n(<td align="center"><\/td>\n){31}/,
   ],
   [
     'rows that lack cells',
     `|${'a|'.repeat(12)}\n|${'-|'.repeat(12)}\n${'|x|\n'.repeat(300)}`,
     /<td>x<\/td>\n(<td><\/td>\n){11}/,
   ],
-  ['aligned numbers', `|a|b|\n|-:|-:|\n${'|1|2|\n'.repeat(2000)}`, /<td>2<\/td>/],
+  ['aligned numbers', `|a|b|\n|-:|-:|\n${'|1|2|\n'.repeat(2000)}`, /<td align="right">2<\/td>/],
   [
     'links to one long address',
     `${'- [item][1]\n'.repeat(60)}\n[1]: https://example.com/${'x'.repeat(268)}`,
@@ -286,3 +286,38 @@ test.each([
   });
   expect(names.some((name) => !ELEMENTS.has(name) && /^(script|onError)$/.test(name))).toBe(true);
 });
+
+test('Images keep their descriptions and sizes, lists their first number, cells their alignment', () => {
+  expect(html('![A cat](https://a.b/c.png "Tom")')).toBe(
+    '<p><img src="https://a.b/c.png" alt="A cat" title="Tom"></p>\n',
+  );
+  expect(html('<img src="https://a.b/c.png" alt="" width="20" height="10">')).toBe(
+    '<img src="https://a.b/c.png" alt="" width="20" height="10">',
+  );
+  expect(html('7. a\n8. b')).toBe('<ol start="7">\n<li>a</li>\n<li>b</li>\n</ol>\n');
+  expect(html('<ol><li value="3">a</li></ol>')).toContain('<li value="3">');
+  expect(html('|a|b|\n|-:|-|\n|1|2|')).toMatch(/<td align="right">1<\/td>\n<td>2<\/td>/);
+  expect(html('<table><tr><td colspan="2" rowspan="3">a</td></tr></table>')).toContain(
+    '<td colspan="2" rowspan="3">',
+  );
+  expect(html('<details open><summary>a</summary>b</details>')).toContain('<details open>');
+});
+
+test('Schemes are known in any case, and addresses that begin with www. are links', () => {
+  expect(html('<MAILTO:FOO@BAR.BAZ>')).toContain('href="mailto:FOO@BAR.BAZ"');
+  expect(html('[a](HTTPS://A.b/C)')).toContain('href="https://A.b/C"');
+  expect(html('[a](JavaScript:alert(1))<a href="jAvAsCrIpT:alert(1)">b</a>')).not.toContain('href');
+  expect(html('See www.example.com/a, or not.')).toContain(
+    '<a href="http://www.example.com/a" rel="noopener nofollow ugc">www.example.com/a</a>, or not.',
+  );
+  expect(html('www. www.. notwww.example.com www.')).not.toContain('<a');
+});
+
+test.each(['textarea', 'xmp', 'plaintext'])(
+  'A tag <%s> that nothing closes does not show the tags that follow',
+  (name) => {
+    const { body_html, body_text } = renderMarkdown(`Use <${name}> here.\n\n**More**`);
+    expect(body_html).toContain('<p><strong>More</strong></p>');
+    expect(body_text).toBe(`Use <${name}> here.\nMore`);
+  },
+);

@@ -24,16 +24,34 @@ const MAX_NESTING = 20;
 
 const markdown = markdownIt({ html: true, linkify: true, maxNesting: MAX_NESTING });
 
+/** The longest address that is recognised without a scheme. */
+const MAX_ADDRESS = 2000;
+
+/** GFM also links addresses that begin with `www.` instead of a scheme. */
+markdown.linkify.add('www.', {
+  validate: (text, position, linkify) => {
+    const address = `//www.${text.slice(position, position + MAX_ADDRESS)}`;
+    return Math.max(linkify.testSchemaAt(address, 'http:', 0) - '//www.'.length, 0);
+  },
+  normalize: (match) => {
+    match.url = `http://${match.url}`;
+  },
+});
+
 /** Elements whose content no browser shows as text of the page. Of other unknown elements, the content is kept. */
 const NEVER_SHOWN = ['style', 'title', 'iframe', 'noembed', 'noframes'];
 
 const STRIPPED = [...(defaultSchema.strip ?? []), ...NEVER_SHOWN];
-const OPENING = new RegExp(`<(${STRIPPED.join('|')})\\b`, 'gi');
-const CLOSING = new RegExp(`</(${STRIPPED.join('|')})\\b`, 'gi');
+/** Browsers show the content of these as text, with its tags. */
+const SHOWN_AS_TEXT = ['textarea', 'xmp'];
+const CLOSED = [...STRIPPED, ...SHOWN_AS_TEXT].join('|');
+// Nothing closes <plaintext>.
+const OPENING = new RegExp(`<(${CLOSED}|plaintext)\\b`, 'gi');
+const CLOSING = new RegExp(`</(${CLOSED})\\b`, 'gi');
 
 /**
  * HTML in which the tags of such elements are text if nothing closes them: they would take all that follows with
- * them, and most are words of a sentence ("the <title> tag").
+ * them, or show its tags, and most are words of a sentence ("the <title> tag").
  */
 const withoutUnclosed = (html: string): string => {
   const lastClosing = new Map<string, number>();
@@ -44,13 +62,18 @@ const withoutUnclosed = (html: string): string => {
   );
 };
 
+/** Ids are those of headings, which are added afterwards. Names could hide properties of the page that shows the HTML. */
+const OWN_ATTRIBUTES: readonly unknown[] = ['id', 'name'];
+
 /** What GitHub allows, without the form elements of its task lists. */
 const schema: Schema = {
   ...defaultSchema,
   tagNames: (defaultSchema.tagNames ?? []).filter((name) => name !== 'input'),
   strip: STRIPPED,
-  // Ids are those of headings, which are added afterwards.
-  attributes: { ...defaultSchema.attributes, '*': ['lang', 'dir', 'title'] },
+  attributes: {
+    ...defaultSchema.attributes,
+    '*': (defaultSchema.attributes?.['*'] ?? []).filter((name) => !OWN_ATTRIBUTES.includes(name)),
+  },
   protocols: {
     ...defaultSchema.protocols,
     href: ['http', 'https', 'mailto', 'tel'],
@@ -110,9 +133,13 @@ markdown.block.State = class extends markdown.block.State {
   }
 };
 
-/** Cells have a style for their alignment, which is not kept. */
-markdown.core.ruler.push('cells_without_style', ({ tokens }) => {
-  for (const token of tokens) if (/^t[hd]_open$/.test(token.type)) token.attrs = null;
+/** The alignment of cells is an attribute, as in GFM: styles are not kept. */
+markdown.core.ruler.push('aligned_cells', ({ tokens }) => {
+  for (const token of tokens) {
+    if (!/^t[hd]_open$/.test(token.type)) continue;
+    const alignment = `${token.attrGet('style') ?? ''}`.replace('text-align:', '');
+    token.attrs = alignment === '' ? null : [['align', alignment]];
+  }
 });
 
 const attributesIn = (tokens: readonly Token[]): number =>
@@ -133,6 +160,18 @@ const htmlOf = (source: string): string => {
   refuseAbove(attributesOf(source.length), attributesIn(tokens), ATTRIBUTES);
   return markdown.renderer.render(tokens, markdown.options, {});
 };
+
+/** Attributes with an address whose scheme is checked. Browsers ignore its case. */
+const ADDRESSES = Object.keys(defaultSchema.protocols ?? {});
+
+const lowerSchemes = (tree: Root): void =>
+  visit(tree, 'element', ({ properties }) => {
+    for (const name of ADDRESSES) {
+      const { [name]: address } = properties;
+      if (typeof address !== 'string') continue;
+      properties[name] = address.replace(/^[a-z][a-z\d+.-]*:/i, (scheme) => scheme.toLowerCase());
+    }
+  });
 
 /**
  * HTML as browsers parse it, with elements and attributes in proportion to the length of the body that it is made from,
@@ -168,13 +207,15 @@ const parseHtml = (html: string, length: number): Root => {
 };
 
 /**
- * Renders Markdown (CommonMark, tables and strikethrough of GFM) to HTML. HTML in it is parsed as browsers do, and
- * only elements and attributes on a list are kept. Throws `RefusedBody`. Services call `renderBody`, because a long body can take
- * more than a second.
+ * Renders Markdown (GFM without task lists) to HTML. HTML in it is parsed as browsers do, and only elements and attributes
+ * on a list are kept; `gfm.test.ts` lists what differs from the specification. Throws `RefusedBody`. Services call `renderBody`,
+ * because a long body can take more than a second.
  */
 export const renderMarkdown = (source: string): RenderedBody => {
   const html = withoutUnclosed(htmlOf(source));
-  const tree = sanitize(parseHtml(html, source.length), schema) as Root;
+  const parsed = parseHtml(html, source.length);
+  lowerSchemes(parsed);
+  const tree = sanitize(parsed, schema) as Root;
   completeTree(tree);
   const body_html = toHtml(tree);
   refuseAbove(MAX_HTML, body_html.length, 'characters of HTML');
