@@ -2,7 +2,7 @@
 -- is the same for both forms of the Greek sigma.
 CREATE FUNCTION tenant_crm.tag_key(tag text) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN lower(upper(normalize(tag)));
+RETURN replace(lower(upper(normalize(tag))), 'ß', 'ss');
 
 -- The tags of documents are found by their kept counts, too, which know how each tag is written.
 SELECT tenant_crm.keep_tag_counts('tenant_crm.documents');
