@@ -4,6 +4,7 @@ import { migrate } from '@tessera/database-kit';
 import type { FileStore } from '@tessera/file-store';
 import {
   type Counters,
+  connectRedis,
   createCounters,
   createLogger,
   createMetrics,
@@ -107,15 +108,16 @@ const accessOf = (
 export const createContext = (config: Config, overrides: Overrides = {}): Context => {
   const logger = overrides.logger ?? createLogger('crm', config.logLevel);
   const { clock = Date.now, observers = [], consumeEvents } = overrides;
+  const redis = connectRedis(config.redis);
   const database = createDatabase(
     {
       ...config.database,
-      redis: config.redis,
+      redis,
       publishesEvents: config.kafkaBrokers.length > 0,
     },
     logger,
   );
-  const counters = createCounters(config.redis, 'crm', logger);
+  const counters = createCounters(redis, 'crm', logger);
   const access = accessOf(config, logger, { clock, consumeEvents });
   let keyExpiry: PeriodicWork | undefined;
   const metrics = createMetrics();
@@ -207,7 +209,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       await access.stop();
       await queue.stop();
       await outbound.close();
-      await counters.stop();
+      await redis?.stop();
       await cluster?.stop();
       await database.close();
     },

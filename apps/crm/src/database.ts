@@ -9,7 +9,7 @@ import {
   redisPositions,
   type TenantDb,
 } from '@tessera/database-kit';
-import type { Logger } from '@tessera/http-kit';
+import type { Logger, RedisConnection } from '@tessera/http-kit';
 import { isTracing } from '@tessera/telemetry';
 import type { Pool } from 'pg';
 import { TENANT_ROLE } from './row-level-security.ts';
@@ -48,7 +48,7 @@ export interface DatabaseOptions {
   /** Whether changes are also published as events to the broker. */
   readonly publishesEvents?: boolean | undefined;
   /** Where the service's replicas share which changes a tenant's reads must include. */
-  readonly redis?: { readonly url: string | undefined; readonly timeoutMs: number } | undefined;
+  readonly redis?: RedisConnection | undefined;
 }
 
 /** The first number of the advisory locks that take two numbers. */
@@ -108,16 +108,13 @@ const openReplica = (primary: Pool, readUrl: string, options: DatabaseOptions, l
   // `directUrl` is not the replica's.
   const pool = openPool(readUrl, { ...options, directUrl: undefined }, logger);
   const probes = openPool(readUrl, { ...options, directUrl: undefined, poolSize: 1 }, logger);
-  const positions = redis?.url
-    ? redisPositions({ ...redis, url: redis.url, prefix: 'tessera:crm:written:' })
-    : memoryPositions();
+  const positions = redis ? redisPositions(redis, 'tessera:crm:written:') : memoryPositions();
   const onFailure = (err: unknown): void =>
     logger.warn({ err }, 'the read replica is not used for some seconds');
   return {
     pool,
     replica: new Replica({ primary, replica: pool, probes, positions, onFailure }),
     async close() {
-      await positions.stop();
       await probes.end();
       await pool.end();
     },

@@ -3,6 +3,7 @@ import { migrate } from '@tessera/database-kit';
 import { createPublisher } from '@tessera/event-bus';
 import {
   type Counters,
+  connectRedis,
   createCounters,
   createLogger,
   createMetrics,
@@ -71,7 +72,8 @@ export interface Overrides {
 export const createContext = (config: Config, overrides: Overrides = {}): Context => {
   const logger = overrides.logger ?? createLogger('identity', config.logLevel);
   const { pool, database } = createDatabase(config.database, logger);
-  const counters = createCounters(config.redis, 'identity', logger);
+  const redis = connectRedis(config.redis);
+  const counters = createCounters(redis, 'identity', logger);
   const metrics = createMetrics();
   const { registry } = metrics;
   const vault = createVault(config.keyEncryptionKeys);
@@ -182,7 +184,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     async stop() {
       await background.stop();
       for (const part of running.splice(0).reverse()) await part.stop();
-      await counters.stop();
+      await redis?.stop();
       await database.$disconnect();
       await pool.end();
     },

@@ -45,7 +45,6 @@ export {
 export { TransactionTimeout } from './transaction.ts';
 export {
   memoryPositions,
-  type RedisPositionsOptions,
   redisPositions,
   type WritePositions,
 } from './write-positions.ts';

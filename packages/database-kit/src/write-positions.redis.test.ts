@@ -1,20 +1,22 @@
 import { type RedisServer, startRedis } from '@tessera/local-stack';
+import { Redis } from 'ioredis';
 import { redisPositions, type WritePositions } from './write-positions.ts';
 
 let redis: RedisServer;
-const opened: WritePositions[] = [];
+const opened: Redis[] = [];
 beforeAll(async () => {
   redis = await startRedis();
 });
 afterAll(async () => {
-  await Promise.all(opened.map((positions) => positions.stop()));
+  for (const connection of opened) connection.disconnect();
   await redis.stop();
 });
 
 const open = (): WritePositions => {
-  const positions = redisPositions({ url: redis.url, timeoutMs: 2000, prefix: 'test:' });
-  opened.push(positions);
-  return positions;
+  const connection = new Redis(redis.url, { maxRetriesPerRequest: 0 });
+  connection.on('error', () => {}); // The command reports it.
+  opened.push(connection);
+  return redisPositions(connection, 'test:');
 };
 
 test('A position recorded by one replica of the service is known to the others and only grows', async () => {

@@ -1,4 +1,3 @@
-import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 
 /** A position in the write-ahead log (`pg_lsn`), comparable with `<`. */
@@ -16,7 +15,6 @@ export interface WritePositions {
   get(tenantId: string): Promise<Position | undefined>;
   /** Records a change; an older position never replaces a newer one. */
   note(tenantId: string, position: Position): Promise<void>;
-  stop(): Promise<void>;
 }
 
 const MAX_TENANTS = 100_000;
@@ -36,7 +34,6 @@ export const memoryPositions = (): WritePositions => {
     async note(tenantId, position) {
       if (position > (positions.get(tenantId) ?? -1n)) positions.set(tenantId, position);
     },
-    stop: async () => undefined,
   };
 };
 
@@ -48,46 +45,22 @@ if not noted or noted < ARGV[1] then redis.call('SET', KEYS[1], ARGV[1], 'EX', A
 /** No replica in use is that far behind. */
 const RETENTION_SECONDS = 86_400;
 
-export interface RedisPositionsOptions {
-  readonly url: string;
-  readonly timeoutMs: number;
-  /** The prefix of the keys. */
-  readonly prefix: string;
+/** A connection to Redis. */
+interface Redis {
+  call(command: string, ...args: (string | number)[]): Promise<unknown>;
 }
 
-/** Positions in Redis, shared by all replicas of the service. */
-export const redisPositions = ({
-  url,
-  timeoutMs,
-  prefix,
-}: RedisPositionsOptions): WritePositions => {
-  const connect = async (): Promise<Redis> => {
-    // Not every process uses Redis, and its client takes more than a megabyte.
-    const { Redis } = await import('ioredis');
-    const redis = new Redis(url, {
-      commandTimeout: timeoutMs,
-      connectTimeout: timeoutMs,
-      maxRetriesPerRequest: 0,
-      retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
-    });
-    // Each command reports its own failure.
-    redis.on('error', () => undefined);
-    return redis;
-  };
-  const connected = connect();
+/** Positions in Redis, shared by all replicas of the service; `prefix` is that of the keys. */
+export const redisPositions = (redis: Redis, prefix: string): WritePositions => {
   const key = (tenantId: string): string => `${prefix}${tenantId}`;
   return {
     async get(tenantId) {
-      const position = await (await connected).get(key(tenantId));
-      return position === null ? undefined : BigInt(`0x${position}`);
+      const position = await redis.call('GET', key(tenantId));
+      return typeof position === 'string' ? BigInt(`0x${position}`) : undefined;
     },
     async note(tenantId, position) {
       const text = position.toString(16).padStart(16, '0');
-      const redis = await connected;
-      await redis.eval(NOTE_SCRIPT, 1, key(tenantId), text, RETENTION_SECONDS);
-    },
-    async stop() {
-      (await connected).disconnect();
+      await redis.call('EVAL', NOTE_SCRIPT, 1, key(tenantId), text, RETENTION_SECONDS);
     },
   };
 };

@@ -1,16 +1,37 @@
 import cluster from 'node:cluster';
 import type { ClientRateLimitInfo, Options, Store } from 'express-rate-limit';
-import type { Redis } from 'ioredis';
 import { RedisStore } from 'rate-limit-redis';
 import type { Logger } from './logs.ts';
 import { MemoryCounter } from './memory-counter.ts';
+import type { RedisConnection } from './redis.ts';
 import { primaryStore } from './workers/counters.ts';
 
 /** Where rate limits keep their counters. */
 export interface Counters {
   /** The counters of one limit; `prefix` separates its keys from those of other limits. */
   store(prefix: string): Store;
-  stop(): Promise<void>;
+}
+
+/** Logs when Redis stops and starts counting. */
+class Availability {
+  readonly #logger: Logger;
+  #isLost = false;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  lost(err: unknown): void {
+    if (this.#isLost) return;
+    this.#isLost = true;
+    this.#logger.error({ err }, 'Redis is unavailable; each replica counts separately');
+  }
+
+  found(): void {
+    if (!this.#isLost) return;
+    this.#isLost = false;
+    this.#logger.info('Redis is available again; limits are shared');
+  }
 }
 
 /**
@@ -20,13 +41,13 @@ export interface Counters {
 class SharedStore implements Store {
   readonly #shared: RedisStore;
   readonly #own = new MemoryCounter();
-  readonly #onFailure: (error: unknown) => void;
+  readonly #availability: Availability;
   #options: Options | undefined;
   #ready: Promise<void> | undefined;
 
-  constructor(shared: RedisStore, onFailure: (error: unknown) => void) {
+  constructor(shared: RedisStore, availability: Availability) {
     this.#shared = shared;
-    this.#onFailure = onFailure;
+    this.#availability = availability;
   }
 
   init(options: Options): void {
@@ -53,10 +74,12 @@ class SharedStore implements Store {
   async #count<T>(act: (store: RedisStore | MemoryCounter) => Promise<T>): Promise<T> {
     try {
       await this.#connected();
-      return await act(this.#shared);
+      const result = await act(this.#shared);
+      this.#availability.found();
+      return result;
     } catch (error) {
       this.#ready = undefined;
-      this.#onFailure(error);
+      this.#availability.lost(error);
       return act(this.#own);
     }
   }
@@ -68,74 +91,32 @@ class SharedStore implements Store {
 }
 
 /** Counters in memory, separate for each replica. */
-export const memoryCounters: Counters = {
-  store: () => new MemoryCounter(),
-  stop: async () => undefined,
-};
+export const memoryCounters: Counters = { store: () => new MemoryCounter() };
 
 /** Counters in the primary process, shared by the workers of this replica. */
-const workerCounters: Counters = { store: primaryStore, stop: memoryCounters.stop };
+const workerCounters: Counters = { store: primaryStore };
 
-const redisCounters = (
-  url: string,
-  timeoutMs: number,
-  service: string,
-  logger: Logger,
-): Counters => {
-  let isUnavailable = false;
-  const lost = (err: unknown): void => {
-    if (!isUnavailable)
-      logger.error({ err }, 'Redis is unavailable; each replica counts separately');
-    isUnavailable = true;
-  };
-  const connect = async (): Promise<Redis> => {
-    // Not every process uses Redis, and its client takes more than a megabyte.
-    const { Redis } = await import('ioredis');
-    const redis = new Redis(url, {
-      commandTimeout: timeoutMs,
-      connectTimeout: timeoutMs,
-      maxRetriesPerRequest: 0,
-      retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
-    });
-    redis.on('error', lost);
-    redis.on('ready', () => {
-      if (isUnavailable) logger.info('Redis is available again; limits are shared');
-      isUnavailable = false;
-    });
-    return redis;
-  };
-  const connected = connect();
+const redisCounters = (redis: RedisConnection, service: string, logger: Logger): Counters => {
+  const availability = new Availability(logger);
+  const sendCommand = (command: string, ...args: string[]) =>
+    redis.call(command, ...args) as Promise<number>;
   return {
-    store(prefix) {
-      const sendCommand = async (command: string, ...args: string[]) =>
-        (await connected).call(command, ...args) as Promise<number>;
-      return new SharedStore(
+    store: (prefix) =>
+      new SharedStore(
         new RedisStore({ prefix: `tessera:${service}:${prefix}`, sendCommand }),
-        lost,
-      );
-    },
-    async stop() {
-      (await connected).disconnect();
-    },
+        availability,
+      ),
   };
 };
 
-/** The connection to Redis, and how long a request waits for its counter. */
-export interface RedisOptions {
-  /** `redis://` or `rediss://`. */
-  readonly url: string | undefined;
-  readonly timeoutMs: number;
-}
-
 /**
- * Counters in Redis, shared by all replicas of the service (decision B4); in the memory of this replica if no URL is
- * given.
+ * Counters in Redis, shared by all replicas of the service (decision B4); in the memory of this replica without Redis.
  */
 export const createCounters = (
-  { url, timeoutMs }: RedisOptions,
+  redis: RedisConnection | undefined,
   service: string,
   logger: Logger,
 ): Counters => {
-  if (url !== undefined) return redisCounters(url, timeoutMs, service, logger);
+  if (redis !== undefined) return redisCounters(redis, service, logger);
   return cluster.isWorker ? workerCounters : memoryCounters;
 };

@@ -108,6 +108,7 @@ export {
   resourceIdOf,
 } from './permission-denied.ts';
 export { runProcess } from './process.ts';
+export { connectRedis, type RedisConnection } from './redis.ts';
 export { reference } from './reference.ts';
 export { type RootOptions, rootRoute, ServiceInformation, sendServicePage } from './root.ts';
 export {

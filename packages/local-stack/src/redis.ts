@@ -10,6 +10,8 @@ export interface RedisServer {
   kill(): Promise<void>;
   /** Restarts it on the same port after `kill`. */
   restart(): Promise<void>;
+  /** Sends a signal to its process, such as SIGSTOP and SIGCONT. */
+  signal(name: NodeJS.Signals): void;
   stop(): Promise<void>;
 }
 
@@ -59,6 +61,7 @@ export const startRedis = async (): Promise<RedisServer> => {
     async restart() {
       server = await run();
     },
+    signal: (name) => server.signal(name),
     stop: () => server.stop(),
   };
 };

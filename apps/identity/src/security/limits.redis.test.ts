@@ -1,4 +1,4 @@
-import { type RedisServer, startRedis } from '@tessera/local-stack';
+import { type RedisServer, startRedis, until } from '@tessera/local-stack';
 import { Redis } from 'ioredis';
 import {
   identityDatabase,
@@ -17,12 +17,12 @@ const start = async (
   const { KEY_ENCRYPTION_KEYS = '' } = testEnvironment('');
   const DATABASE_URL = await identityDatabase();
   const shared = {
-    ...environment,
     DATABASE_URL,
     KEY_ENCRYPTION_KEYS,
     // A busy machine may exceed half a second, and then each replica would count separately.
     REDIS_URL: redis.url,
     REDIS_TIMEOUT_MS: '20000',
+    ...environment,
   };
   const replica = async (): Promise<TestIdentity> => {
     const identity = await startIdentity(shared);
@@ -30,6 +30,13 @@ const start = async (
     return identity;
   };
   return [await replica(), await replica()];
+};
+
+/** Sends a command to Redis. */
+const configure = async (command: string, ...args: string[]): Promise<void> => {
+  const client = new Redis(redis.url);
+  await client.call(command, ...args);
+  client.disconnect();
 };
 
 beforeEach(async () => {
@@ -97,6 +104,68 @@ describe('two replicas with one Redis', () => {
     const isShared = async () => (await attempt(one, email, PASSWORD)).status === 200;
     while (!(await isShared())) if (Date.now() > deadline) throw new Error('Not shared again.');
     expect(await statuses(one, two)).toEqual([200, 429]);
+  });
+
+  type Bearer = Record<string, string>;
+
+  /** Waits until requests of both replicas have one count. */
+  const untilShared = async (one: TestIdentity, two: TestIdentity, bearer: Bearer) => {
+    const remaining = async ({ http }: TestIdentity) =>
+      Number((await http.get('/api/me').set(bearer)).headers['x-ratelimit-remaining']);
+    await until(async () => (await remaining(one)) - (await remaining(two)) === 1);
+  };
+
+  /** How long requests take that are counted by address and by principal. */
+  const timesOf = async (replica: TestIdentity, bearer: Bearer) => {
+    const times: number[] = [];
+    for (let i = 0; i < 10; i += 1) {
+      const begun = performance.now();
+      expect((await replica.http.get('/api/me').set(bearer)).status).toBe(200);
+      times.push(performance.now() - begun);
+    }
+    return times;
+  };
+
+  const LIMIT_MS = 3000;
+  const limits = { REDIS_TIMEOUT_MS: `${LIMIT_MS}`, RATE_LIMIT_DEFAULT: '100000' };
+
+  test.each<[string, () => Promise<void>, () => Promise<void>, number]>([
+    ['refuses connections', () => redis.kill(), () => redis.restart(), 0],
+    ['is frozen', async () => redis.signal('SIGSTOP'), async () => redis.signal('SIGCONT'), 1],
+    [
+      'is a replica that cannot be written',
+      () => configure('REPLICAOF', '127.0.0.1', '1'),
+      () => configure('REPLICAOF', 'NO', 'ONE'),
+      0,
+    ],
+    [
+      'has no memory',
+      () => configure('CONFIG', 'SET', 'maxmemory', '1'),
+      () => configure('CONFIG', 'SET', 'maxmemory', '0'),
+      0,
+    ],
+  ])(
+    'wait at most once for a Redis that %s, and notice that it is back',
+    async (_fault, begin, end, slow) => {
+      const [one, two] = await start(limits);
+      const bearer = await one.people.signIn(await one.people.user());
+      await untilShared(one, two, bearer);
+      await begin();
+      const times = await timesOf(one, bearer);
+      expect(times.filter((time) => time >= LIMIT_MS)).toHaveLength(slow);
+      await end();
+      await untilShared(one, two, bearer);
+    },
+  );
+
+  test('answer without Redis from the start, and use it once it is there', async () => {
+    redis.signal('SIGSTOP');
+    const [one, two] = await start(limits);
+    const bearer = await one.people.signIn(await one.people.user());
+    const times = await timesOf(one, bearer);
+    expect(times.filter((time) => time >= LIMIT_MS)).toHaveLength(0);
+    redis.signal('SIGCONT');
+    await untilShared(one, two, bearer);
   });
 
   test('store no addresses in Redis, and no key longer than its window', async () => {
