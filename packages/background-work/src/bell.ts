@@ -1,7 +1,7 @@
 export interface Bell {
   ring(): void;
-  /** Resolves once it has rung since the last wait, or after `ms` milliseconds. */
-  wait(ms: number): Promise<void>;
+  /** Resolves once it has rung since the last wait, or after `ms` milliseconds; tells whether it has rung. */
+  wait(ms: number): Promise<boolean>;
 }
 
 /** A signal that is never lost: one that arrives while nothing waits ends the next wait immediately. */
@@ -23,7 +23,9 @@ export const createBell = (): Bell => {
           };
         });
       }
+      const hasRung = rung;
       rung = false;
+      return hasRung;
     },
   };
 };

@@ -1,8 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@tessera/http-kit';
 import pg from 'pg';
 import { createBell } from './bell.ts';
 import { closeConnection } from './close-connection.ts';
+import { BEAT_MS, LEASE_MS } from './lease.ts';
 
 export interface ExclusiveWorkerOptions {
   /** The URL of the database itself: neither LISTEN nor the lock works through PgBouncer in transaction mode. */
@@ -22,7 +23,8 @@ export interface ExclusiveWorkerOptions {
   readonly types?: pg.CustomTypesConfig | undefined;
   /**
    * One step of the work, on the connection that holds the lock; returns whether there may be more. After a failure,
-   * the worker continues on a new connection.
+   * the worker continues on a new connection. A query fails once the lock is lost, so each effect elsewhere follows one
+   * directly, and takes 2 s at most: the server closes a connection that is silent for longer than the lease.
    */
   work(client: pg.Client): Promise<boolean>;
 }
@@ -32,19 +34,21 @@ export interface ExclusiveWorker {
   stop(): Promise<void>;
 }
 
-/** The server notices within half a minute that the host of the lock's holder is gone. */
-const CONNECTION_OPTIONS = [
-  '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3',
-  '-c TimeZone=UTC',
-].join(' ');
-
 const CONNECT_LIMIT_MS = 2000;
 const QUERY_LIMIT_MS = 5000;
 const MAX_BACKOFF_MS = 5000;
 
+const CONNECTION_OPTIONS = [
+  `-c idle_session_timeout=${LEASE_MS} -c idle_in_transaction_session_timeout=${LEASE_MS}`,
+  // A statement that waits for another lock, and an answer that the holder does not read.
+  `-c statement_timeout=${QUERY_LIMIT_MS} -c tcp_user_timeout=${LEASE_MS}`,
+  '-c TimeZone=UTC',
+].join(' ');
+
 /**
- * Repeats work in one process at a time: the one whose connection holds the advisory lock. The others stand by. The
- * lock, LISTEN and the work share one connection, so that work which loses its lock also loses its transaction.
+ * Repeats work in one process at a time: the one whose connection holds the advisory lock. The others stand by, and take
+ * over within seconds if it is gone, frozen or unreachable. The lock, LISTEN and the work share one connection, so that
+ * work which loses its lock also loses its transaction.
  */
 export const startExclusiveWorker = (options: ExclusiveWorkerOptions): ExclusiveWorker => {
   const { directUrl, channel, lock, logger, pollMs = 1000 } = options;
@@ -74,7 +78,15 @@ export const startExclusiveWorker = (options: ExclusiveWorkerOptions): Exclusive
       holds ||= await takesLock(client);
       const more = holds && (await options.work(client));
       onProgress();
-      if (!more) await bell.wait(pollMs);
+      if (!more) await pause(client);
+    }
+  };
+
+  /** Waits for a notification or the next poll, and renews the lease meanwhile. */
+  const pause = async (client: pg.Client): Promise<void> => {
+    for (let left = pollMs; left > 0; left -= BEAT_MS) {
+      if (await bell.wait(Math.min(left, BEAT_MS))) return;
+      if (left > BEAT_MS) await client.query('SELECT 1');
     }
   };
 
@@ -102,7 +114,7 @@ export const startExclusiveWorker = (options: ExclusiveWorkerOptions): Exclusive
       }
       if (failures === 0) continue;
       const backoff = Math.min(100 * 2 ** failures, MAX_BACKOFF_MS) * (0.5 + Math.random() / 2);
-      await pause(backoff, undefined, { signal: stopping.signal }).catch(() => undefined);
+      await delay(backoff, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };
 

@@ -22,6 +22,7 @@ export interface LockLimits {
   readonly maxWaitMs: number;
   /** The first pause between two attempts, in milliseconds; it doubles up to `maxPauseMs`. */
   readonly pauseMs: number;
+  /** Shorter than the time after which PostgreSQL takes the process for frozen. */
   readonly maxPauseMs: number;
 }
 
@@ -29,7 +30,7 @@ export const lockLimits: LockLimits = {
   timeoutMs: 500,
   maxWaitMs: 600_000,
   pauseMs: 500,
-  maxPauseMs: 10_000,
+  maxPauseMs: 5000,
 };
 
 const RETRIED = new Set([

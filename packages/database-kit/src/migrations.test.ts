@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freshDatabase, until } from '@tessera/local-stack';
+import { freshDatabase, testedProgram, until } from '@tessera/local-stack';
 import pg from 'pg';
 import { MigrationError } from './migration-failures.ts';
 import { MigrationLocks } from './migration-locks.ts';
@@ -393,4 +395,28 @@ describe('A lock that another session holds', () => {
     await holder.query('SELECT pg_advisory_unlock(72707369)');
     expect((await migration).applied).toEqual(['20260103000000_more']);
   });
+});
+
+test('An instance that is frozen while it migrates does not stop the others', async () => {
+  await migrate(url, directory);
+  await add('20260103000000_shelves', 'LOCK library.books; CREATE TABLE library.shelves ()');
+  const holder = await pool.connect();
+  await holder.query('BEGIN');
+  await holder.query('LOCK library.books');
+  const frozen = spawn(
+    process.execPath,
+    testedProgram('packages/database-kit/src/testing/migrating'),
+    { env: { ...process.env, DATABASE_URL: url, DIRECTORY: directory }, stdio: 'ignore' },
+  );
+  try {
+    await untilRunning('LOCK library.books');
+    frozen.kill('SIGSTOP');
+    await holder.query('COMMIT');
+    expect((await migrate(url, directory)).applied).toEqual(['20260103000000_shelves']);
+  } finally {
+    holder.release();
+    const ended = once(frozen, 'exit');
+    frozen.kill('SIGKILL');
+    await ended;
+  }
 });

@@ -34,6 +34,8 @@ export interface MigrationLog {
 
 /** The advisory lock of `prisma migrate`, so that it and our replicas wait for each other. */
 const PRISMA_LOCK = 72707369;
+/** PostgreSQL closes the connection of a process that is frozen between two statements; another one then migrates. */
+const FROZEN_MS = 10_000;
 
 /** As `prisma migrate deploy` creates it. */
 const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
@@ -80,6 +82,8 @@ async function applyPending(
   await client.connect();
   try {
     await client.query('SET statement_timeout = 0');
+    await client.query(`SET idle_session_timeout = ${FROZEN_MS}`);
+    await client.query(`SET idle_in_transaction_session_timeout = ${FROZEN_MS}`);
     // Prisma's records are in `public`. The default search path begins with the schema named after the role, so
     // once a migration has created that schema, the records would not be found.
     await client.query('SET search_path = public');

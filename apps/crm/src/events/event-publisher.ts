@@ -53,8 +53,11 @@ export const publishOutbox = ({ publisher, ...options }: PublishOptions): Exclus
   startOutboxReader({
     ...options,
     sink: 'kafka',
-    async handle(events) {
-      for (const group of inGroups(events.map(messageOf))) await publisher.publish(group);
+    async handle(events, _tx, confirm) {
+      for (const group of inGroups(events.map(messageOf))) {
+        await confirm();
+        await publisher.publish(group);
+      }
     },
   });
 

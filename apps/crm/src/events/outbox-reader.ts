@@ -58,11 +58,13 @@ export interface OutboxReaderOptions {
   /**
    * Takes events, those of one record in the order of their commits. They are deleted in the transaction `tx`,
    * together with what `handle` writes to tenants' rows; if it rejects, the same events come again, fewer at a time. A process can be
-   * killed after it resolves and before the commit, so effects elsewhere may be repeated.
+   * killed after it resolves and before the commit, so effects elsewhere may be repeated. Before each of these, `confirm`
+   * rejects if another replica has taken over.
    */
   handle(
     events: readonly OutboxEvent[],
     tx: Pick<TenantsInTransaction, 'forTenant'>,
+    confirm: () => Promise<unknown>,
   ): Promise<void>;
 }
 
@@ -115,7 +117,7 @@ export const startOutboxReader = (options: OutboxReaderOptions): ExclusiveWorker
     const events = rows.flatMap((row) => outboxEventOf(row) ?? []);
     const tx = tenantsInTransaction(client, tenantAccess(database));
     await client.query('BEGIN');
-    if (events.length > 0) await handle(events, tx);
+    if (events.length > 0) await handle(events, tx, () => client.query('SELECT 1'));
     await tx.leaveTenant();
     await client.query('SELECT tenant_crm.delete_from_outbox($1, $2)', [
       sink,
