@@ -1,4 +1,4 @@
-// `npm run test:faults`: what both services do while their parts fail. See docs/faults.md. Needs redis-server, and Java
+// `npm run test:faults`: what both services do while their parts fail. See docs/faults.md. Needs redis-server and nginx, and Java
 // and Maven for the scenarios of the document store.
 import { spawnSync } from 'node:child_process';
 import { install } from '../infra/s3/install.mjs';

@@ -73,6 +73,18 @@ test('on SIGTERM it completes running requests, accepts no new ones, and exits w
   await expect(fetch(`${url}/livez`)).rejects.toThrow();
 });
 
+test.each(['1', '2'])(
+  'after SIGTERM it serves requests for a while, but is not ready, with WORKERS=%s',
+  async (WORKERS) => {
+    const crm = start({ STOP_DELAY_SECONDS: '3', WORKERS });
+    const url = await crm.ready();
+    crm.child.kill('SIGTERM');
+    await until(async () => (await fetch(`${url}/readyz`)).status === 503);
+    expect((await fetch(`${url}/api/crm/health`)).status).toBe(200);
+    expect(await crm.ended).toBe(0);
+  },
+);
+
 test('it starts and stops although the broker and identity are unavailable', async () => {
   const crm = start({ KAFKA_BROKERS: '127.0.0.1:1', IDENTITY_URL: 'http://127.0.0.1:1' });
   const url = await crm.ready();

@@ -13,8 +13,8 @@ export interface Options {
 export const usage = `npm run test:faults -- [--only name,...] [--seconds N] [--kill-seconds N] [--smoke]
        [--write docs/faults.md]`;
 
-/** Those that CI runs, which need no file store and take under a minute together. */
-const SMOKE: readonly string[] = ['database-cut', 'kills'];
+/** Those that CI runs, which need no file store and take about a minute together. */
+const SMOKE: readonly string[] = ['database-cut', 'rolling-restart', 'kills'];
 const SMOKE_SECONDS = 3;
 
 const seconds = (name: string, text: string | undefined): number | undefined => {

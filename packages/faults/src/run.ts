@@ -26,20 +26,16 @@ const BEFORE_MS = 2000;
 const RECOVERY_LIMIT_MS = 60_000;
 const PAUSE_MS = 100;
 
-/** Runs one scenario under load, and verifies everything that was answered. */
-export const runScenario = async (
-  system: System,
-  scenario: Scenario,
-  seconds: number,
-): Promise<Result> => {
+const measure = async (system: System, scenario: Scenario, seconds: number): Promise<Result> => {
   const run = randomBytes(4).toString('hex');
   const journal = new Journal();
   const { refusals } = scenario;
-  const context: OperationContext = { target: system.target, journal, run, refusals };
   await scenario.setup?.(system);
+  const target = Object.assign({}, system.target, scenario.entry?.());
+  const context: OperationContext = { target, journal, run, refusals };
   await system.ready();
   const withDocuments = scenario.needsFileStore ?? false;
-  const load = startLoad(callers(system.target, { withDocuments }), context);
+  const load = startLoad(callers(target, { withDocuments }), context);
   const marks: number[] = [];
   const remarks: string[] = [];
   const fault = {
@@ -70,8 +66,9 @@ export const runScenario = async (
   await system.ready();
   const outcomes = [...load.outcomes];
   const of = (kind: Outcome['kind']) => outcomes.filter((outcome) => outcome.kind === kind);
+  const unwanted = scenario.answersAll ? [...of('wrong'), ...of('lost')] : of('wrong');
   const wrong = [
-    ...of('wrong').map(({ operation, detail }) => `${operation}: ${detail}`),
+    ...unwanted.map(({ operation, detail }) => `${operation}: ${detail}`),
     ...(await repeatUnanswered(context)),
     ...(await verifyWrites(system, journal, run)),
   ];
@@ -87,4 +84,17 @@ export const runScenario = async (
     recoveryMs: longestRecovery(marks, outcomes),
     remarks,
   };
+};
+
+/** Runs one scenario under load, and verifies everything that was answered. */
+export const runScenario = async (
+  system: System,
+  scenario: Scenario,
+  seconds: number,
+): Promise<Result> => {
+  try {
+    return await measure(system, scenario, seconds);
+  } finally {
+    await scenario.teardown?.();
+  }
 };

@@ -1,4 +1,5 @@
 import type { Load } from './load/load.ts';
+import type { Target } from './load/operations.ts';
 import type { System } from './system.ts';
 
 export interface FaultContext {
@@ -24,11 +25,17 @@ export interface Scenario {
   readonly needsFileStore?: boolean;
   /** The codes of errors that are honest while it lasts. Every other error is a wrong answer. */
   readonly refusals: readonly string[];
+  /** Whether it counts as wrong if a request gets no answer. */
+  readonly answersAll?: boolean;
   /** Prepares it; no load is running. */
   setup?(system: System): Promise<void>;
+  /** Where the load is sent instead of to the usual proxies, after `setup`. */
+  entry?(): Pick<Target, 'identity' | 'crm'>;
   /** Begins it, or lasts as long as it does if `isOver` is set. */
   inject(context: FaultContext): Promise<void>;
   readonly isOver?: boolean;
   /** Ends it. */
   heal(context: FaultContext): Promise<void>;
+  /** Removes what `setup` has prepared, after everything has been verified. */
+  teardown?(): Promise<void>;
 }

@@ -2,7 +2,11 @@ import express from 'express';
 import request from 'supertest';
 import { createLimits, errorHandler, healthRoutes, mount } from './index.ts';
 
-const serviceThatIs = (ready: () => Promise<boolean>, unreachable = 0) => {
+const serviceThatIs = (
+  ready: () => Promise<boolean>,
+  unreachable = 0,
+  stopAnnounced?: AbortSignal,
+) => {
   const routes = healthRoutes({
     path: '/api/health',
     service: 'things',
@@ -17,6 +21,7 @@ const serviceThatIs = (ready: () => Promise<boolean>, unreachable = 0) => {
   });
   const gate = { authenticate: () => Promise.reject(new Error('asked')), authorize: () => {} };
   const app = express();
+  app.use((req, _res, next) => next(void Object.assign(req, { stopAnnounced })));
   app.use(mount({ Health: routes }, { gate, limits, bodyLimit: 1000 }));
   app.use(errorHandler({ render: ({ code, message }) => ({ error: code, message }) }));
   return request(app);
@@ -46,6 +51,16 @@ test.each([
   const { headers, body } = await service.get('/readyz').expect(503);
   expect(headers['retry-after']).toBe('1');
   expect(body.error).toBe('not_ready');
+});
+
+test('a service that is about to stop is live but not ready', async () => {
+  const stop = new AbortController();
+  const service = serviceThatIs(async () => true, 0, stop.signal);
+  await service.get('/readyz').expect(200);
+  stop.abort();
+  const { body } = await service.get('/readyz').expect(503);
+  expect(body).toEqual({ error: 'not_ready', message: 'The service is about to stop.' });
+  await service.get('/livez').expect(200);
 });
 
 test('a service that lacks some servers of its database is ready and says so', async () => {

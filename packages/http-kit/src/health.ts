@@ -38,6 +38,9 @@ const operations = ['getHealth', 'getLiveness', 'getReadiness'] as const;
 export const isHealthCheck = (operation: unknown): boolean =>
   operations.some((one) => one === operation);
 
+const notReady = (message: string): HttpError =>
+  new HttpError(503, 'not_ready', message, { headers: { 'Retry-After': '1' } });
+
 /**
  * The health route required by the specification, `/livez` (the process runs) and `/readyz` (it can handle
  * requests).
@@ -68,8 +71,9 @@ export const healthRoutes = (
       path: '/readyz',
       summary: 'Whether the database is available and its migrations are applied',
       responses: { 200: unreachableServers ? Readiness : Health },
-      problems: { 503: 'The service is not ready to handle requests yet' },
-      async handler({ reply }) {
+      problems: { 503: 'The service is not ready to handle requests yet, or is about to stop' },
+      async handler({ req, reply }) {
+        if (req.stopAnnounced?.aborted) throw notReady('The service is about to stop.');
         if (await ready().catch(() => false)) {
           const unreachable = unreachableServers?.() ?? 0;
           return reply(
@@ -79,9 +83,7 @@ export const healthRoutes = (
               : current(),
           );
         }
-        throw new HttpError(503, 'not_ready', 'The database is not ready.', {
-          headers: { 'Retry-After': '1' },
-        });
+        throw notReady('The database is not ready.');
       },
     }),
   };

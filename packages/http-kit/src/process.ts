@@ -9,12 +9,13 @@ const STOP_LIMIT_MS = 10_000;
 
 /**
  * Runs a service until SIGINT or SIGTERM, then stops it and exits with code 0. A failed start, an uncaught
- * error and a stop that takes more than 10 s exit with code 1 and one clear line. A second signal, or a signal
- * during the start, exits immediately.
+ * error and a stop that takes more than `stopLimitMs` (10 s) exit with code 1 and one clear line. A second signal, or a
+ * signal during the start, exits immediately.
  */
 export const runProcess = async (
   logger: Logger,
   start: () => Promise<() => Promise<void>>,
+  stopLimitMs: number = STOP_LIMIT_MS,
 ): Promise<void> => {
   const fail = (message: string) => (error: unknown) => {
     logger.fatal({ err: error }, error instanceof Error ? error.message : message);
@@ -33,8 +34,8 @@ export const runProcess = async (
     }
     stoppingSince = performance.now();
     logger.info({ signal }, 'stopping');
-    const late = new Error(`The service did not stop within ${STOP_LIMIT_MS} ms.`);
-    setTimeout(fail(late.message), STOP_LIMIT_MS, late);
+    const late = new Error(`The service did not stop within ${stopLimitMs} ms.`);
+    setTimeout(fail(late.message), stopLimitMs, late);
     stop().then(() => process.exit(0), fail('The service did not stop in order'));
   };
   // Registered before the start: as PID 1 in a container, a process without a handler ignores the signals.

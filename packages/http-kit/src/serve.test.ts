@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { setTimeout as later } from 'node:timers/promises';
 import express from 'express';
 import { type Listening, listen, PortInUseError } from './index.ts';
@@ -28,11 +29,15 @@ const holding = async () => {
   return { listening, call, received, agent };
 };
 
-const isRefused = async ({ url }: Listening): Promise<boolean> =>
-  fetch(url).then(
-    () => false,
-    () => true,
-  );
+const acceptsConnections = ({ port }: Listening): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
 
 test('a port in use is reported with its number and the variable that changes it', async () => {
   const { listening } = await holding();
@@ -54,11 +59,50 @@ test('stopping waits for running requests only and accepts no new ones', async (
   const response = await received(1);
   const started = performance.now();
   const stopped = listening.stop(60_000);
-  expect(await isRefused(listening)).toBe(true);
+  while (await acceptsConnections(listening));
   response.end('done');
   expect((await running).text).toBe('done');
   await stopped;
   expect(performance.now() - started).toBeLessThan(30_000);
+});
+
+test('a server whose stop is announced serves all connections as before', async () => {
+  const { listening, call, received } = await holding();
+  listening.announceStop();
+  const asked = call();
+  (await received(1)).end('done');
+  expect(await asked).toEqual({ text: 'done', connection: 'keep-alive' });
+  await listening.stop();
+});
+
+test('a server that stops serves the connections that it has, and soon ends them with a response', async () => {
+  const { listening, call, received, agent } = await holding();
+  const ask = async (count: number) => {
+    const asked = call();
+    (await received(count)).end('done');
+    return asked;
+  };
+  await ask(1);
+  const stopped = listening.stop(60_000, 60_000);
+  while (await acceptsConnections(listening));
+  let count = 1;
+  let connection: string | undefined;
+  do {
+    count += 1;
+    ({ connection } = await ask(count));
+  } while (connection === 'keep-alive');
+  expect(connection).toBe('close');
+  await stopped;
+  agent.destroy();
+});
+
+test('connections that have not been accepted when a server stops are served', async () => {
+  const listening = await listen((_req, res) => void res.end('served'), place);
+  const asked = Array.from({ length: 20 }, () =>
+    once(get(listening.url, { agent: false }), 'response'),
+  );
+  // The operating system has accepted them, and this process none.
+  await Promise.all([listening.stop(), ...asked]);
 });
 
 test('stopping does not wait for idle keep-alive connections', async () => {

@@ -6,13 +6,16 @@ import {
   Server,
   ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Express } from 'express';
 import { hasBody } from './has-body.ts';
 import { exchangeFor, handleParserErrors, requestTimedOut } from './parser-errors.ts';
 
 declare module 'node:http' {
   interface IncomingMessage {
+    /** Aborts when the server is about to stop: proxies should send their requests elsewhere. */
+    readonly stopAnnounced?: AbortSignal;
     /** Aborts when the server stops, so that responses without an end of their own can finish. */
     readonly stopping?: AbortSignal;
   }
@@ -21,8 +24,13 @@ declare module 'node:http' {
 export interface Listening {
   readonly url: string;
   readonly port: number;
-  /** Stops accepting connections, waits for running requests, and closes what is left after `graceMs`. */
-  stop(graceMs?: number): Promise<void>;
+  /** Announces the stop: from now on `/readyz` fails, so that load balancers go elsewhere. All requests are served. */
+  announceStop(): void;
+  /**
+   * Stops accepting connections; soon afterwards each response ends its connection. Closes connections that are idle after
+   * `idleMs`, waits for running requests, and closes what is left after `graceMs`.
+   */
+  stop(graceMs?: number, idleMs?: number): Promise<void>;
 }
 
 /** The timers that limit how long each request body may take to arrive. */
@@ -60,6 +68,53 @@ const limitBodies = (server: Server, timeoutMs: number): void => {
 export class PortInUseError extends Error {}
 
 const IDLE_CHECK_MS = 25;
+/** How long a stop waits for a turn of the event loop that is short and without a new connection. */
+const ACCEPT_LIMIT_MS = 1000;
+const SHORT_TURN_MS = 0.2;
+
+interface Stops {
+  readonly stopAnnounced: AbortSignal;
+  readonly stopping: AbortSignal;
+}
+
+/** Returns a function that lets each response end its connection, also those of the requests in progress. */
+const lastResponses = (server: Server): (() => void) => {
+  const unanswered = new Set<ServerResponse>();
+  let areLast = false;
+  server.prependListener('request', (_req, res: ServerResponse) => {
+    if (areLast) res.shouldKeepAlive = false;
+    else {
+      unanswered.add(res);
+      res.once('close', () => unanswered.delete(res));
+    }
+  });
+  return () => {
+    areLast = true;
+    for (const res of unanswered) res.shouldKeepAlive = false;
+    unanswered.clear();
+  };
+};
+
+/**
+ * Returns a function that resolves at the end of a short turn of the event loop without a new connection. Each turn takes one
+ * connection from the queue of the operating system, which resets those that wait or arrive when the server closes, together
+ * with the requests that their clients have already sent.
+ */
+const emptyQueue = (server: Server): (() => Promise<void>) => {
+  let accepted = 0;
+  server.on('connection', () => {
+    accepted += 1;
+  });
+  return async () => {
+    const deadline = performance.now() + ACCEPT_LIMIT_MS;
+    let isQuiet = false;
+    for (let now = performance.now(); !isQuiet && now < deadline; now = performance.now()) {
+      const before = accepted;
+      await nextTurn();
+      isQuiet = accepted === before && performance.now() - now < SHORT_TURN_MS;
+    }
+  };
+};
 
 const isExpress = (target: RequestListener): target is Express =>
   'request' in target && 'response' in target;
@@ -72,11 +127,14 @@ const isExpress = (target: RequestListener): target is Express =>
 const serverOf = (
   app: Express,
   connectionsCheckingInterval: number,
-  stopping: AbortSignal,
+  { stopAnnounced, stopping }: Stops,
 ): Server => {
   class AppRequest extends IncomingMessage {}
   // On the prototype, so that all requests keep one hidden class.
-  Object.defineProperty(app.request, 'stopping', { value: stopping, configurable: true });
+  Object.defineProperties(app.request, {
+    stopAnnounced: { value: stopAnnounced, configurable: true },
+    stopping: { value: stopping, configurable: true },
+  });
   class AppResponse extends ServerResponse {}
   Object.setPrototypeOf(AppRequest.prototype, app.request);
   Object.setPrototypeOf(AppResponse.prototype, app.response);
@@ -99,11 +157,11 @@ const serverOf = (
 const serverFor = (
   target: RequestListener | Server,
   connectionsCheckingInterval: number,
-  stopping: AbortSignal,
+  stops: Stops,
 ): Server => {
   if (target instanceof Server) return target;
   return isExpress(target)
-    ? serverOf(target, connectionsCheckingInterval, stopping)
+    ? serverOf(target, connectionsCheckingInterval, stops)
     : createServer({ connectionsCheckingInterval }, target);
 };
 
@@ -125,11 +183,17 @@ export const listen = async (
   target: RequestListener | Server,
   { host, port, variable, headersTimeoutMs = 60_000 }: ListenOptions,
 ): Promise<Listening> => {
+  const announced = new AbortController();
   const stopping = new AbortController();
   // Every open stream adds a listener, so their number is not limited.
   setMaxListeners(0, stopping.signal);
   const checkInterval = Math.min(headersTimeoutMs / 2, 30_000);
-  const server = serverFor(target, checkInterval, stopping.signal);
+  const server = serverFor(target, checkInterval, {
+    stopAnnounced: announced.signal,
+    stopping: stopping.signal,
+  });
+  const endConnections = lastResponses(server);
+  const untilQueueEmpty = emptyQueue(server);
   server.headersTimeout = headersTimeoutMs;
   limitBodies(server, 5 * headersTimeoutMs);
   // Longer than a load balancer keeps an idle connection, so that it never sends a request on a closed one.
@@ -145,17 +209,25 @@ export const listen = async (
   return {
     port: address.port,
     url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
-    stop: (graceMs = 3000) =>
-      new Promise((resolve) => {
-        stopping.abort();
-        const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-        // A connection whose request ends now is kept alive and would delay the stop.
-        const release = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
-        server.close(() => {
-          clearTimeout(cut);
-          clearInterval(release);
-          resolve();
-        });
-      }),
+    announceStop: () => announced.abort(),
+    async stop(graceMs = 3000, idleMs = 0) {
+      stopping.abort();
+      await untilQueueEmpty();
+      const closed = new Promise<void>((resolve) => {
+        // That of HTTP also closes idle connections, on which a request may be on its way.
+        NetServer.prototype.close.call(server, () => resolve());
+      });
+      // Not before other workers have closed the port, too: clients would open many new connections meanwhile.
+      const end = setTimeout(endConnections, Math.min(idleMs, ACCEPT_LIMIT_MS));
+      const idleFrom = performance.now() + idleMs;
+      const release = setInterval(() => {
+        if (performance.now() >= idleFrom) server.closeIdleConnections();
+      }, IDLE_CHECK_MS);
+      const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+      await closed;
+      clearTimeout(end);
+      clearTimeout(cut);
+      clearInterval(release);
+    },
   };
 };

@@ -55,6 +55,10 @@ export const serviceVariables = (standardPort: number) =>
       withDefault(int(1, 64), 1),
       'Number of processes that handle requests, each on one core at most. See docs/operations.md.',
     ),
+    STOP_DELAY_SECONDS: described(
+      optional(int(0, 300)),
+      'Seconds between SIGTERM and the end of new connections, in which `/readyz` fails so that load balancers go elsewhere; for as long again, idle connections stay open. Defaults to 0 in `local` and to 5 otherwise.',
+    ),
     DATABASE_URL: described(rawText(2000), 'Connection URL of PostgreSQL.'),
     DATABASE_POOLER: described(
       withDefault(bool(), false),
@@ -75,7 +79,7 @@ export const serviceVariables = (standardPort: number) =>
     ),
     REDIS_TIMEOUT_MS: described(
       withDefault(int(1, 60_000), 500),
-      'Timeout of Redis in milliseconds; after it, the replica counts by itself.',
+      'Timeout of Redis in milliseconds; after it, the replica counts by itself, and no request waits for Redis until it answers again.',
     ),
     CORS_ORIGINS: described(
       withDefault(list(origin, { max: 200 }), []),
@@ -98,11 +102,28 @@ export const serviceVariables = (standardPort: number) =>
 const hostOf = ({ HOST, APP_ENV }: { HOST?: string; APP_ENV: string }): string =>
   HOST ?? (APP_ENV === 'local' ? '127.0.0.1' : '0.0.0.0');
 
-/** The settings of the primary process, which starts the workers; the others concern only these. */
-export const primarySettings = (environment: Readonly<Record<string, string | undefined>>) => {
-  const { APP_ENV, HOST, METRICS_PORT, WORKERS } = serviceVariables(0);
-  const read = readSettings({ APP_ENV, HOST, METRICS_PORT, WORKERS }, environment);
-  return { workers: read.WORKERS, host: hostOf(read), metricsPort: read.METRICS_PORT };
+const STOP_DELAY_SECONDS = 5;
+/** How long running requests may take after the delay, in milliseconds. Nobody waits long for a local service. */
+const GRACE_MS = 10_000;
+const LOCAL_GRACE_MS = 3000;
+
+/** The settings of a process, which is that of the service, or the primary process that starts its workers. */
+export const processSettings = (environment: Readonly<Record<string, string | undefined>>) => {
+  const { APP_ENV, HOST, METRICS_PORT, WORKERS, STOP_DELAY_SECONDS: delay } = serviceVariables(0);
+  const read = readSettings(
+    { APP_ENV, HOST, METRICS_PORT, WORKERS, STOP_DELAY_SECONDS: delay },
+    environment,
+  );
+  const isLocal = read.APP_ENV === 'local';
+  return {
+    workers: read.WORKERS,
+    host: hostOf(read),
+    metricsPort: read.METRICS_PORT,
+    stop: {
+      delayMs: (read.STOP_DELAY_SECONDS ?? (isLocal ? 0 : STOP_DELAY_SECONDS)) * 1000,
+      graceMs: isLocal ? LOCAL_GRACE_MS : GRACE_MS,
+    },
+  };
 };
 
 /** The settings that result from these variables. */

@@ -1,11 +1,12 @@
 import cluster from 'node:cluster';
 import type { RequestListener } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { startMetricExport, startTelemetry } from '@tessera/telemetry';
 import { createLogger, type Logger } from './logs.ts';
 import type { Metrics } from './metrics.ts';
 import { runProcess } from './process.ts';
 import { listen } from './serve.ts';
-import { primarySettings } from './service-settings.ts';
+import { processSettings } from './service-settings.ts';
 import { runWorkers } from './workers/primary.ts';
 import { reportMetrics, tellPrimary } from './workers/worker.ts';
 
@@ -23,8 +24,14 @@ export interface Service {
 
 type Name = 'identity' | 'crm';
 
+type ProcessSettings = ReturnType<typeof processSettings>;
+
 /** Runs the service in this process, alone or as one of several workers; resolves with the function that stops it. */
-const runHere = async (name: Name, make: () => Promise<Service>): Promise<() => Promise<void>> => {
+const runHere = async (
+  name: Name,
+  make: () => Promise<Service>,
+  settings: ProcessSettings | undefined,
+): Promise<() => Promise<void>> => {
   const stopTelemetry = await startTelemetry(name);
   const { app, context } = await make();
   const { host, port, metricsPort } = context.config;
@@ -44,20 +51,27 @@ const runHere = async (name: Name, make: () => Promise<Service>): Promise<() => 
     context.logger.info({ url }, `${name} is ready`);
   }
   return async () => {
-    await Promise.all(servers.map((server) => server.stop()));
+    for (const server of servers) server.announceStop();
+    await delay(settings?.stop.delayMs);
+    await Promise.all(
+      servers.map((server) => server.stop(settings?.stop.graceMs, settings?.stop.delayMs)),
+    );
     await Promise.all([stopMetricExport(), context.stop()]);
     await stopTelemetry();
   };
 };
 
-/** The settings of the primary process; undefined if they are invalid, which the service itself reports with all others. */
-const readPrimarySettings = () => {
+/** The settings of this process; undefined if they are invalid, which the service itself reports with all others. */
+const readProcessSettings = (): ProcessSettings | undefined => {
   try {
-    return primarySettings(process.env);
+    return processSettings(process.env);
   } catch {
     return undefined;
   }
 };
+
+/** What ends after the last request: background work and connections. */
+const OTHER_STOPS_MS = 7000;
 
 /**
  * Runs a service: starts its dependencies, then listens for requests and, if a port is configured, for metrics. On a
@@ -66,9 +80,11 @@ const readPrimarySettings = () => {
  */
 export const runService = (name: Name, make: () => Promise<Service>): Promise<void> => {
   const logger = createLogger(name, 'info');
-  return runProcess(logger, async () => {
-    const settings = cluster.isWorker ? undefined : readPrimarySettings();
-    if (settings === undefined || settings.workers === 1) return runHere(name, make);
-    return runWorkers({ ...settings, name, logger });
-  });
+  const settings = readProcessSettings();
+  const start = (): Promise<() => Promise<void>> =>
+    cluster.isWorker || settings === undefined || settings.workers === 1
+      ? runHere(name, make, settings)
+      : runWorkers({ ...settings, name, logger });
+  const limitMs = settings && settings.stop.delayMs + settings.stop.graceMs + OTHER_STOPS_MS;
+  return runProcess(logger, start, limitMs);
 };

@@ -58,6 +58,7 @@ export const testEnvironment = (
   identityUrl: string,
 ): Record<string, string> => ({
   APP_ENV: 'test',
+  STOP_DELAY_SECONDS: '0',
   HOST: '127.0.0.1',
   PORT: '0',
   DATABASE_URL: databaseUrl,

@@ -27,6 +27,7 @@ export interface TestIdentity {
 /** A short way of hashing and no limits: what a test is not about must not be in its way. */
 export const testEnvironment = (databaseUrl: string): Record<string, string> => ({
   APP_ENV: 'test',
+  STOP_DELAY_SECONDS: '0',
   HOST: '127.0.0.1',
   PORT: '0',
   DATABASE_URL: databaseUrl,

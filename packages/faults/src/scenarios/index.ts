@@ -5,6 +5,7 @@ import { clocks } from './clocks.ts';
 import { databaseScenarios } from './database.ts';
 import { kills } from './kills.ts';
 import { linkScenarios } from './links.ts';
+import { rollingRestart } from './rolling-restart.ts';
 
 /** The answers of a fault of which none is expected: each counts as wrong. */
 export const canary: Scenario = {
@@ -22,5 +23,6 @@ export const scenarios: readonly Scenario[] = [
   ...linkScenarios,
   clocks,
   ...clientScenarios,
+  rollingRestart,
   kills,
 ];
