@@ -173,10 +173,10 @@ describe('a mail waits', () => {
     const identity = await start();
     await send(identity, reset('late@example.test', -1), reset('ada@example.test'));
     await until(isSentTo('ada@example.test'));
-    const { pool, logger } = identity.context;
+    const { pool, logger, config: retention } = identity.context;
     const expired: number[] = [];
     const onExpiredMails = (mails: number): void => void expired.push(mails);
-    const housekeeping = startHousekeeping({ pool, logger, onExpiredMails });
+    const housekeeping = startHousekeeping({ pool, logger, retention, onExpiredMails });
     await housekeeping.sweep();
     await housekeeping.stop();
     expect(expired).toEqual([1]);

@@ -5,6 +5,7 @@ import { applySeed } from '../../administration/seed.ts';
 import { startHousekeeping } from '../../background/housekeeping.ts';
 import type { Tenant } from '../../generated/prisma/client.ts';
 import { Passwords } from '../../passwords/passwords.ts';
+import { highestStoredCost } from '../../passwords/stored-cost.ts';
 import { collide } from '../../testing/locks.ts';
 import { openMailbox } from '../../testing/mailbox.ts';
 import { startTenantWorld, type TenantWorld } from '../../testing/tenants.ts';
@@ -103,7 +104,8 @@ describe('the slug of a deleted tenant', () => {
   test('is not given by a seed, except to the same tenant', async () => {
     await remove();
     const { config } = world.identity.context;
-    const session = { ...config, database: database(), passwords: new Passwords(config.passwords) };
+    const passwords = new Passwords(config.passwords, highestStoredCost(database()));
+    const session = { ...config, database: database(), passwords };
     const empty = { users: [], system_applications: [], clients: [] };
     const { id: ownId, slug } = tenant;
     const seed = (id: string) =>
