@@ -1,5 +1,5 @@
 import { described, list, named, shape, text } from '@tessera/fields';
-import { forwarded, HttpError, openapi, type RouteGroups } from '../index.ts';
+import { binary, fileBody, forwarded, HttpError, openapi, type RouteGroups } from '../index.ts';
 import { route, things } from '../testing/things.ts';
 
 test('the OpenAPI document describes the routes', () => {
@@ -114,6 +114,24 @@ test('a credential other than the bearer token is described by its own security 
     bearer: { type: 'http', scheme: 'bearer' },
     ...schemes,
   });
+});
+
+test('every kind of body has a schema, without which generators of clients fail', () => {
+  const bodies = {
+    bytes: binary(['image/png'], 10),
+    file: fileBody({ types: ['image/png'], maxBytes: 10 }),
+    part: fileBody({ types: ['image/png'], maxBytes: 10, isPart: true }),
+  };
+  const routes = Object.entries(bodies).map(([id, body]) => [
+    id,
+    { ...answering(shape({ a: text(1) }), `/${id}`), method: 'put' as const, body },
+  ]);
+  const { paths } = documentOf({ Things: Object.fromEntries(routes) });
+  for (const id of Object.keys(bodies)) {
+    expect(paths[`/${id}`]).toMatchObject({
+      put: { requestBody: { content: { 'image/png': { schema: {} } } } },
+    });
+  }
 });
 
 test('credentials that may be missing are alternatives to a request without any', () => {

@@ -18,10 +18,17 @@ const formSchema = (fields: Shape, schemas: Schemas): JsonSchema => {
   );
 };
 
+/**
+ * The content of a body of bytes. Its empty schema says nothing in OpenAPI 3.1, but generators of clients fail without
+ * one.
+ */
+const bytesOf = (types: readonly string[]): object =>
+  Object.fromEntries(types.map((type) => [type, { schema: {} }]));
+
 const bytesBody = ({ types, maxBytes }: Binary): object => ({
   required: true,
   description: `At most ${maxBytes} bytes.`,
-  content: Object.fromEntries(types.map((type) => [type, {}])),
+  content: bytesOf(types),
 });
 
 const fileRequestBody = (
@@ -32,15 +39,14 @@ const fileRequestBody = (
   const description = `A file of at most ${maxBytes} bytes. Its type is detected from its content.`;
   const limits = { 'x-file': { types, maxBytes } };
   if (!fields) {
-    const content = Object.fromEntries(types.map((type) => [type, {}]));
-    return { required: true, description, content, ...limits };
+    return { required: true, description, content: bytesOf(types), ...limits };
   }
   const contentType = types.join(', ');
   const form = { schema: formSchema(fields, schemas), encoding: { file: { contentType } } };
   return { required: true, description, content: { 'multipart/form-data': form }, ...limits };
 };
 
-/** The request body of a route. In OpenAPI 3.1, bytes have no schema. */
+/** The request body of a route. */
 export const requestBodyOf = (
   { body, bodyTypes }: RouteEntry & { readonly body: RequestBody },
   schemas: Schemas,

@@ -108,6 +108,7 @@ export const exportedTables: Readonly<Record<string, ExportedTable>> = {
       grant_id: 'API keys of service accounts have none.',
       kid: 'Concerns the platform, not the tenant.',
       impersonator_id: 'API keys of service accounts have none.',
+      is_narrowed: 'Only tokens of authorizations are.',
       remember: 'API keys of service accounts have none.',
       replaced_by_id: 'API keys of service accounts have none.',
     },
