@@ -44,6 +44,7 @@ import { feedbackRoutes } from './features/kb-feedback/feedback.routes.ts';
 import { leaveRequestRoutes } from './features/leave-requests/leave-requests.routes.ts';
 import { accountTestRoutes } from './features/messaging-accounts/account-tests.routes.ts';
 import { accountRoutes } from './features/messaging-accounts/accounts.routes.ts';
+import { orphanRoutes } from './features/orphans/orphans.routes.ts';
 import { projectRoutes } from './features/projects/projects.routes.ts';
 import { readingRoutes } from './features/public-reading/reading.routes.ts';
 import { siteRoutes } from './features/public-reading/site.routes.ts';
@@ -158,6 +159,7 @@ const routesOf = (
     kbFeedback,
     leaveRequests,
     messagingAccounts,
+    orphans,
     pages,
     accountTests,
     previews,
@@ -271,6 +273,7 @@ const routesOf = (
     ...trash.imports,
     ...importRoutes({ ...imports, database, exports }),
   }),
+  Orphans: under('/api/crm', orphanRoutes(orphans)),
   Activity: under('/api/crm', activityRoutes(activity, exports)),
   Settings: under('/api/crm', settingsRoutes(database, access)),
   'Public reading': {

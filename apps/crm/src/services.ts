@@ -53,6 +53,7 @@ import {
   type AccountService,
   declareAccounts,
 } from './features/messaging-accounts/accounts.kind.ts';
+import { createOrphans, type OrphanService } from './features/orphans/orphans.service.ts';
 import { type ProjectMembers, projectMember } from './features/projects/project-members.kind.ts';
 import { createProjects, type ReferredProjects } from './features/projects/projects.service.ts';
 import { BuiltTexts } from './features/public-reading/built-texts.ts';
@@ -94,6 +95,7 @@ export interface Services {
   readonly imports: { readonly imports: Imports; readonly upload: Upload };
   readonly accountTests: AccountTests;
   readonly messagingAccounts: Readonly<Record<Channel, AccountService>>;
+  readonly orphans: OrphanService;
   readonly pages: PageService;
   readonly previews: PreviewService;
   readonly projects: ReferredProjects;
@@ -122,6 +124,7 @@ export const createServices = (context: Context): Services => {
     const kind = declareAccounts(channel, vault);
     return { kind, accounts: createRecords(kind, database) };
   };
+  const projects = createProjects(database);
   const imports = createRecords(importKind, database);
   const { maxBytes, defaultQuota, clamdUrl } = config.files;
   const scanner = clamdUrl === undefined ? undefined : createClamd(clamdAddress(clamdUrl));
@@ -198,7 +201,8 @@ export const createServices = (context: Context): Services => {
     messagingAccounts: { email: accountsOf('email'), sms: accountsOf('sms') },
     accountTests: createAccountTests(context),
     pages,
-    projects: createProjects(database),
+    orphans: createOrphans({ database, access, projects: projects.records }),
+    projects,
     projectMembers: createRecords(projectMember, database),
     previews: createPreviews({ database, files, access }),
     reading: createReading({ sites, files, publicUrl: config.publicUrl }),

@@ -58,6 +58,9 @@ export const crmPermissions = {
   'pages.export': 'Export pages',
   'pages.publish': 'Publish and unpublish a page',
 
+  'private.records.orphans.list': 'List private records whose members have all left',
+  'private.records.orphans.update': 'Take over private records whose members have left',
+
   'activity.list': 'See the activity log of CRM',
   'activity.export': 'Export the activity log of CRM',
 

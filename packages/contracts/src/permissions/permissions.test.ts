@@ -158,8 +158,11 @@ describe('the built-in roles', () => {
     expect(heldBy('owner')).toEqual(concrete);
   });
 
-  test('an admin holds all of CRM and all that belongs to the tenant, and nothing of the system', () => {
-    expect(heldBy('admin')).toEqual(concrete.filter((p) => !isSystemPermission(p)));
+  test('an admin holds all of CRM and all that belongs to the tenant, except for private records of others, and nothing of the system', () => {
+    const ofOwners = /\.private\.records\.orphans\.\w+$/;
+    expect(heldBy('admin')).toEqual(
+      concrete.filter((p) => !isSystemPermission(p) && !ofOwners.test(p)),
+    );
   });
 
   test('a member holds no administration', () => {
@@ -201,6 +204,8 @@ describe('the built-in roles', () => {
       'tenant.acme.crm.custom_fields.create',
       'tenant.acme.crm.custom_fields.update',
       'tenant.acme.crm.custom_fields.delete',
+      'tenant.acme.crm.private.records.orphans.list',
+      'tenant.acme.crm.private.records.orphans.update',
       'tenant.acme.crm.activity.list',
       'tenant.acme.crm.activity.export',
       'tenant.acme.crm.settings.view',
@@ -217,11 +222,12 @@ describe('the built-in roles', () => {
     );
   });
 
-  test('a viewer holds exactly the read permissions of CRM, except for settings, imports, webhooks and the activity log, and access to the chat', () => {
+  test('a viewer holds exactly the read permissions of CRM, except for settings, imports, webhooks, orphans and the activity log, and access to the chat', () => {
     const reads = ofCrm.filter(
       (name) =>
         name === 'chat.access' ||
-        (/\.(list|view)$/.test(name) && !/^(settings|imports|activity|webhooks)\./.test(name)),
+        (/\.(list|view)$/.test(name) &&
+          !/^(settings|imports|activity|webhooks|private)\./.test(name)),
     );
     expect(heldBy('viewer')).toEqual(reads.map((name) => crmPermission('acme', name)));
   });

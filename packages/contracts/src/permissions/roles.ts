@@ -10,7 +10,7 @@ export interface BuiltInRole {
 const allow = (...actions: string[]): Policy[] =>
   actions.map((action) => ({ action, effect: 'allow' }));
 
-type Level = 'viewer' | 'member' | 'admin';
+type Level = 'viewer' | 'member' | 'admin' | 'owner';
 
 /** The resources whose records can be listed, viewed, created, updated and deleted. */
 type RecordResource = {
@@ -75,6 +75,8 @@ const others: Readonly<Record<Exclude<CrmPermission, ReadPermission | ChangePerm
   'blog.posts.publish': 'admin',
   'pages.export': 'admin',
   'pages.publish': 'admin',
+  'private.records.orphans.list': 'owner',
+  'private.records.orphans.update': 'owner',
   'activity.list': 'admin',
   'activity.export': 'admin',
   'webhooks.export': 'admin',
@@ -99,7 +101,8 @@ const reading = ofCrm('viewer');
 const working = [...ofCrm('member'), 'identity.members.list', 'identity.members.view'];
 
 const administration = [
-  // Everything of CRM, including what later releases add; names have two or three segments.
+  // Everything of CRM, including what later releases add; names have two or three segments. Those of what only
+  // owners may do have four (decision C26).
   'tenant.*.crm.*.*',
   'tenant.*.crm.*.*.*',
   'identity.users.create',

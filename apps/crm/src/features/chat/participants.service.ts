@@ -1,8 +1,11 @@
-import type { Database } from '../../database.ts';
+import type { Database, TenantDb } from '../../database.ts';
+import type { Caller } from '../../http.ts';
+import { causeOf } from '../../records/record-changes.ts';
 import { createRecords } from '../../records/records.ts';
 import { requirePermission, requireScope } from '../../records/require-permission.ts';
 import type { Channels } from './channels.kind.ts';
 import { type Participants, participant } from './participants.kind.ts';
+import { addParticipants } from './participants.repository.ts';
 
 const REMOVAL = 'chat.participants.delete';
 
@@ -32,3 +35,12 @@ export const createParticipants = (
   };
   return { ...participants, within };
 };
+
+/** Makes a user an owner of a channel that nobody else reaches, in a transaction that has locked the channel. */
+export const joinAsOwner = (
+  db: TenantDb,
+  caller: Caller,
+  channelId: string,
+  userId: string,
+): Promise<void> =>
+  addParticipants(db, causeOf(caller, 'create'), { channelId, userIds: [userId], role: 'owner' });

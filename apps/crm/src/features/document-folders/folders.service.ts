@@ -3,8 +3,10 @@ import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
 import { actorOf } from '../../records/actor.ts';
+import { causeOf } from '../../records/record-changes.ts';
 import { idsBelow } from '../../records/trees.ts';
-import { requireTreeWritable, requireWritable } from './folders.access.ts';
+import { addWriter } from './folder-members.repository.ts';
+import { requireTreeWritable, requireWritable, updateAccess } from './folders.access.ts';
 import { deleteContents, expireTree } from './folders.repository.ts';
 
 const { sql } = Prisma;
@@ -37,4 +39,18 @@ export const expireFolder = async (db: TenantDb, caller: Caller, id: string): Pr
   await requireWritable(db, caller, id, { alsoDeleted: true });
   await requireTreeWritable(db, caller, id);
   await expireTree(db, id, actorOf(caller));
+};
+
+/**
+ * Makes a user a member with write access of a folder that nobody else reaches. The transaction must hold the exclusive lock of
+ * the tree.
+ */
+export const joinAsWriter = async (
+  db: TenantDb,
+  caller: Caller,
+  folderId: string,
+  userId: string,
+): Promise<void> => {
+  await addWriter(db, causeOf(caller, 'create'), { folderId, userId });
+  await updateAccess(db, folderId);
 };

@@ -54,5 +54,6 @@ export const de: PermissionTexts = {
     'blog.posts': 'Blogbeiträge',
     pages: 'Seiten',
     webhooks: 'Webhooks',
+    'private.records.orphans': 'Private Einträge ohne Mitglieder',
   },
 };

@@ -55,5 +55,6 @@ export const en = {
     'blog.posts': 'Blog posts',
     pages: 'Pages',
     webhooks: 'Webhooks',
+    'private.records.orphans': 'Private records without members',
   },
 };

@@ -55,5 +55,6 @@ export const hu: PermissionTexts = {
     'blog.posts': 'Blogbejegyzések',
     pages: 'Oldalak',
     webhooks: 'Webhookok',
+    'private.records.orphans': 'Tagok nélküli privát adatok',
   },
 };
