@@ -17,7 +17,7 @@ interface Author {
   readonly actor: Actor;
 }
 
-/** A user's PIN as it is stored. */
+/** A user's PIN as it is stored. `createdAt` and `hash` change when it is replaced, but not when it is resealed. */
 export type StoredPin = StoredHash & Pick<Pin, 'createdAt' | 'lockedUntil'>;
 
 export class PinRepository {
@@ -53,7 +53,7 @@ export class PinRepository {
     const { userId } = actor;
     return whileSignedIn(this.#database, author.caller, async (tx) => {
       const { count } = await tx.pin.updateMany({
-        where: { userId, createdAt: old.createdAt },
+        where: { userId, createdAt: old.createdAt, hash: old.hash },
         data: { ...sealed, createdAt: new Date(), ...UNLOCKED },
       });
       if (count === 0) return false;
@@ -70,13 +70,13 @@ export class PinRepository {
   unlock(
     userId: string,
     sessionId: string | null,
-    { createdAt }: StoredPin,
+    { createdAt, hash }: StoredPin,
     sealed?: SealedHash,
   ): Promise<boolean> {
     return this.#database.$transaction(async (tx) => {
       await lockUser(tx, userId);
       const { count } = await tx.pin.updateMany({
-        where: { userId, createdAt },
+        where: { userId, createdAt, hash },
         data: { ...UNLOCKED, ...sealed },
       });
       if (count === 0) return false;
