@@ -2,7 +2,7 @@ import type Joi from 'joi';
 import { list, withRule } from './compose.ts';
 import type { Field } from './field.ts';
 import { lengthOf } from './string.ts';
-import { blank, never, text } from './words.ts';
+import { text } from './words.ts';
 
 /**
  * A text as it is compared regardless of case and Unicode form. Upper case comes first, because it is the same for all forms of a
@@ -23,12 +23,11 @@ export const tagText = (max: number): Field<string, false> => {
   const visible = (joi as Joi.StringSchema).custom((value: string) =>
     value.normalize('NFC').replace(INVISIBLE, ''),
   );
-  const checked = withRule({ ...others, joi: visible }, (value) => {
+  return withRule({ ...others, joi: visible }, (value) => {
     if (value === '.' || value === '..') return 'must not be "." or ".."';
     // Some letters are two in NFC.
     return lengthOf(value) > max ? `must have at most ${max} characters` : undefined;
   });
-  return { ...checked, json: { ...checked.json, ...never(`${blank}|^\\s*\\.{1,2}\\s*$`) } };
 };
 
 /** Up to 50 tags in the order in which they were given; none twice, whatever its case and Unicode form. */

@@ -5,10 +5,9 @@ import { isStorable, lengthOf, string, trimmed } from './string.ts';
 /**
  * Written as a negation because API references generate examples from positive patterns, and `\S` yields "}".
  */
-export const never = (pattern: string): { not: object } => ({ not: { type: 'string', pattern } });
+const never = (pattern: string): { not: object } => ({ not: { type: 'string', pattern } });
 const NUL = '\\u0000';
-/** The pattern of texts that are blank or contain NUL. */
-export const blank = `^\\s*$|${NUL}`;
+const notBlank = never(`^\\s*$|${NUL}`);
 const withoutNul = never(NUL);
 
 /** Text of 1 to `max` code points that is not blank; white space and invisible characters around it are trimmed. */
@@ -19,7 +18,7 @@ export const text = (max: number): Field<string, false> =>
       if (value.length > max && lengthOf(value) > max) return error('string.max', { limit: max });
       return trimmed(value) || error('string.empty');
     }),
-    { type: 'string', maxLength: max, ...never(blank) },
+    { type: 'string', maxLength: max, ...notBlank },
   );
 
 /**
