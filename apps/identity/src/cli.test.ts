@@ -461,6 +461,7 @@ describe('identity-admin', () => {
         'export-tenant',
         'export-user',
         'delete-user',
+        'mails',
         'help',
       ],
     });

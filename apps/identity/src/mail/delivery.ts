@@ -59,8 +59,12 @@ export const smtpDelivery = ({ url, from }: { url: string; from: string }): Deli
   };
 };
 
+/** When a mail was written, which its id (UUIDv7) begins with. */
+const writtenAt = (id: string): Date =>
+  new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16));
+
 /**
- * Writes mails to a folder as HTML and plain text, with names that sort by time. Only the user of this process
+ * Writes mails to a folder as HTML and plain text, with names that sort by the time when they were written. Only the user of this process
  * can read them.
  */
 export const folderDelivery = (directory: string): Deliver => {
@@ -71,7 +75,7 @@ export const folderDelivery = (directory: string): Deliver => {
   };
   return async ({ id, kind, to, subject, text, html }) => {
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    const time = new Date().toISOString().replaceAll(':', '-');
+    const time = writtenAt(id).toISOString().replaceAll(':', '-');
     // Addresses may contain a slash.
     const reader = to.replace(/[^\p{L}\p{M}\p{N}@._+-]/gu, '_').slice(0, 100);
     const name = `${time} ${kind} ${reader} ${id.slice(-6)}`;
