@@ -30,7 +30,7 @@ export const upstreamVariables = {
   ),
   CRM_TIMEOUT_MS: described(
     withDefault(int(1, 60_000), 5000),
-    'Timeout of a request to CRM, in milliseconds.',
+    'Timeout of a request to CRM, in milliseconds. A test message may take 20 seconds.',
   ),
 } as const;
 
