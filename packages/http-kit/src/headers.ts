@@ -145,8 +145,9 @@ export const responseHeaders = {
     field: uuid(),
     description: 'The id of the document that the finished upload created or changed.',
   },
+  // A name of 255 characters, each of up to 12 when it is encoded.
   'Content-Disposition': {
-    field: rawText(1000),
+    field: rawText(4000),
     description: 'The name of the file (RFC 6266).',
   },
   'Idempotent-Replayed': {

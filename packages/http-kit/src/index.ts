@@ -51,6 +51,7 @@ export {
 } from './exports/list-export.ts';
 export { isKnown, type Validators } from './files/conditions.ts';
 export { mediaTypeOf, SAMPLE_BYTES } from './files/content-type.ts';
+export { cutName } from './files/cut-name.ts';
 export { detectType } from './files/detect-type.ts';
 export {
   type FileBody,

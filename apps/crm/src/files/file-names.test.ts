@@ -38,3 +38,8 @@ test.each([
 ])('The name %j stays as it is', (name) => {
   expect([accepted(name), safeName(name)]).toEqual([true, name]);
 });
+
+test('A name that is too long keeps its extension', () => {
+  expect(safeName(`${'a'.repeat(300)}.pdf`)).toBe(`${'a'.repeat(251)}.pdf`);
+  expect(safeName(`${'a/'.repeat(300)}.tar.gz`)).toMatch(/^(a_){124}\.tar\.gz$/);
+});

@@ -1,4 +1,5 @@
 import { type Field, text, withRule } from '@tessera/fields';
+import { cutName } from '@tessera/http-kit';
 
 /**
  * What can turn a name into a path on any system, also after any number of percent-decodings: separators, control
@@ -23,9 +24,9 @@ export const fileName = (): Field<string, false> =>
       : undefined,
   );
 
-/** The name under which an uploaded file is kept, with everything replaced that `fileName` rejects. */
+/** The name under which an uploaded file is kept: cut before its extension, with everything replaced that `fileName` rejects. */
 export const safeName = (uploaded: string | null): string => {
   const whole = (uploaded ?? '').toWellFormed().replace(ALL_UNSAFE, '_').trim();
-  const name = [...whole].slice(0, MAX_NAME).join('').trim();
+  const name = cutName(whole, MAX_NAME).trim();
   return name === '' || isDirectory(name) ? 'file' : name;
 };

@@ -12,6 +12,7 @@ import type { Request } from 'express';
 import { malformedUpload } from '../body.ts';
 import { invalidField, validationFailed } from '../http-error.ts';
 import { mediaTypeOf } from './content-type.ts';
+import { cutName } from './cut-name.ts';
 
 /** The name of the part that holds the file. */
 const FILE = 'file';
@@ -47,7 +48,7 @@ export const textBytesOf = ({ fields }: Shape): number =>
 /** The name of a file as it can be stored; null if there is none. */
 const nameOf = (given: string): string | null => {
   // Browsers escape a quotation mark in this way (WHATWG HTML, multipart form data), and no percent sign.
-  const name = [...given.replaceAll('%22', '"').replaceAll('\0', '')].slice(0, MAX_NAME).join('');
+  const name = cutName(given.replaceAll('%22', '"').replaceAll('\0', ''), MAX_NAME);
   return name === '' ? null : name;
 };
 

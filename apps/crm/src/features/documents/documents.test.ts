@@ -232,6 +232,14 @@ test.each(['Ajánlat „v2”.txt', '見積書.txt', 'Ünnep & 50% "off";x.txt',
   },
 );
 
+test('A file name of more than 255 characters is cut before its extension, also in downloads', async () => {
+  const { body } = await upload({ content: 'x', name: `${'é'.repeat(300)}.tar.gz` }).expect(201);
+  const name = `${'é'.repeat(248)}.tar.gz`;
+  expect(body.data.name).toBe(name);
+  const { headers } = await get(`${documentsPath}/${body.data.id}/download`).expect(200);
+  expect(headers['content-disposition']).toContain(`filename*=UTF-8''${encodeURIComponent(name)}`);
+});
+
 test('A file beyond the quota is a 413 that says what is left, and takes no room', async () => {
   const { pool } = crm().context;
   const find = 'SELECT tenant_id FROM tenant_crm.documents WHERE id = $1';
