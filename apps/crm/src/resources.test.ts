@@ -53,3 +53,55 @@ test.each([
   const problems = resourceProblems(listedResources(served, { ...coverage, ...without }), reasons);
   expect(problems).toContain(`/contacts lacks ${aspect}`);
 });
+
+interface ListSchema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, ListSchema>>;
+  readonly required?: readonly string[];
+}
+
+/** Lists that are complete, because they are short or have a period or a maximum. */
+const WITHOUT_PAGES =
+  /\/export$|-export$|^\/api\/crm\/(chat\/unread|time-entries\/summary|leave-requests\/calendar)$|\/page-tree$/;
+
+test('Every list has pages by number, and the same meta and links', () => {
+  const described = document() as unknown as {
+    readonly paths: Readonly<
+      Record<
+        string,
+        {
+          readonly get?: {
+            readonly parameters?: readonly { readonly name?: string }[];
+            readonly responses: Readonly<
+              Record<
+                string,
+                { readonly content?: Readonly<Record<string, { schema: ListSchema }>> }
+              >
+            >;
+          };
+        }
+      >
+    >;
+    readonly components: { readonly schemas: Readonly<Record<string, ListSchema>> };
+  };
+  const resolved = (schema: ListSchema = {}): ListSchema => {
+    const name = schema.$ref?.split('/').at(-1);
+    return name === undefined ? schema : resolved(described.components.schemas[name]);
+  };
+  const lists = Object.entries(described.paths).flatMap(([path, { get }]) => {
+    const body = resolved(get?.responses[200]?.content?.['application/json']?.schema);
+    const { data, meta, links } = body.properties ?? {};
+    if (resolved(data).type !== 'array' || WITHOUT_PAGES.test(path)) return [];
+    const names = (get?.parameters ?? []).map(({ name }) => name);
+    const query = ['page', 'per_page'].filter((name) => names.includes(name));
+    return [{ path, query, meta: resolved(meta).required, links: resolved(links).required }];
+  });
+  expect(lists.length).toBeGreaterThan(50);
+  const same = {
+    query: ['page', 'per_page'],
+    meta: expect.arrayContaining(['current_page', 'last_page', 'per_page', 'total']),
+    links: expect.arrayContaining(['first', 'last', 'prev', 'next']),
+  };
+  expect(lists).toEqual(lists.map(({ path }) => ({ path, ...same })));
+});

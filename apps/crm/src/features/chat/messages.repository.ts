@@ -1,7 +1,8 @@
+import { pageWithin } from '@tessera/http-kit';
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { COUNTED } from '../../records/hits.ts';
-import { type Counted, totalColumn, totalOf } from '../../records/listing.ts';
+import { type Counted, offsetOf, totalColumn, totalOf } from '../../records/listing.ts';
 import { keptCount } from '../../records/repository.ts';
 
 const { sql, join } = Prisma;
@@ -105,6 +106,8 @@ export interface MessageRequest {
   readonly before?: number | undefined;
   /** Only messages at higher positions: the nearest ones, unless `before` is given. */
   readonly after?: number | undefined;
+  /** The number of the page, instead of `before` and `after`. */
+  readonly page?: number | undefined;
   readonly perPage: number;
   /** Only replies to this message. */
   readonly threadRootId?: string | undefined;
@@ -115,6 +118,8 @@ export interface MessageRequest {
 /** Messages, newest first. */
 export interface MessagePage<Row> {
   readonly rows: Row[];
+  /** The number of the page on which the first of them is. */
+  readonly page: number;
   readonly total: number;
   readonly totalIsMinimum: boolean;
   /** Whether there are more on the far side: older ones, or newer ones if the page begins with `after`. */
@@ -126,9 +131,28 @@ export interface MessagePage<Row> {
 const is = (condition: Prisma.Sql, wanted: boolean | undefined): Prisma.Sql[] =>
   wanted === undefined ? [] : [wanted ? condition : sql`NOT (${condition})`];
 
+/** Where a page begins that is requested by its number. */
+interface NumberedPage {
+  readonly page: number;
+  readonly offset: number;
+}
+
+/** The page with this number, or the last one if the messages end before it. */
+const numbered = async (
+  db: TenantDb,
+  total: Prisma.Sql,
+  request: Pick<MessageRequest, 'page' | 'perPage'>,
+): Promise<NumberedPage> => {
+  const { page = 1, perPage } = request;
+  if (page === 1) return { page, offset: 0 };
+  const [found] = await db.read<{ total: number }>(sql`SELECT ${total} AS total`);
+  const within = pageWithin({ page, perPage }, found?.total ?? 0);
+  return { page: within, offset: offsetOf(within, perPage) };
+};
+
 /**
- * One page of a channel's messages in one statement, found by position: it takes as long in a channel with a
- * million messages as in a small one.
+ * One page of a channel's messages. If it is found by position, it takes as long in a channel with a million messages as in a
+ * small one.
  */
 export const readMessages = async <Row extends { readonly position: number }>(
   db: TenantDb,
@@ -152,11 +176,21 @@ export const readMessages = async <Row extends { readonly position: number }>(
     ' AND ',
   );
   const isForward = after !== undefined && before === undefined;
+  /** The number of the page on which a position is. Of many newer messages, `COUNTED` are counted. */
+  const pageOf = async (position: number | undefined): Promise<number> => {
+    if (position === undefined) return 1;
+    const [newer] = await db.read<{ count: number }>(sql`
+      SELECT count(*)::int AS count FROM (
+        SELECT FROM ${messages} WHERE ${listed} AND position > ${position} LIMIT ${COUNTED}
+      ) AS newer`);
+    return Math.floor((newer?.count ?? 0) / perPage) + 1;
+  };
   const total =
     filters.length === 0
       ? keptCount('messages', db.tenantId, ['channel_id', channelId])
       : sql`(SELECT count(*)::int FROM (
           SELECT FROM ${messages} WHERE ${listed} LIMIT ${COUNTED + 1}) AS found)`;
+  const { page, offset } = await numbered(db, total, request);
   const found = await db.read<Counted<Row & { readonly position: number | null }>>(
     sql`
     SELECT ${totalColumn}, page.* FROM (SELECT ${total} AS ${totalColumn}) AS counted
@@ -164,7 +198,7 @@ export const readMessages = async <Row extends { readonly position: number }>(
       SELECT ${columns} FROM ${messages} WHERE ${listed}
         AND ${before === undefined ? sql`true` : sql`position < ${before}`}
         AND ${after === undefined ? sql`true` : sql`position > ${after}`}
-      ORDER BY position ${isForward ? sql`ASC` : sql`DESC`} LIMIT ${perPage + 1}
+      ORDER BY position ${isForward ? sql`ASC` : sql`DESC`} LIMIT ${perPage + 1} OFFSET ${offset}
     ) AS page ON true`,
     { planOnce: filters.length === 0 },
   );
@@ -178,8 +212,11 @@ export const readMessages = async <Row extends { readonly position: number }>(
           SELECT position FROM ${messages} WHERE ${listed} AND position > ${after} AND position < ${before}
           ORDER BY position OFFSET ${perPage} LIMIT 1`)
       : [];
+  if (isForward) rows.reverse();
+  const isByPosition = before !== undefined || after !== undefined;
   return {
-    rows: isForward ? rows.reverse() : rows,
+    rows,
+    page: isByPosition ? await pageOf(rows[0]?.position ?? before) : page,
     total: filters.length === 0 ? counted : Math.min(counted, COUNTED),
     totalIsMinimum: filters.length > 0 && counted > COUNTED,
     more,

@@ -2,7 +2,7 @@ import type { RouteTable } from '@tessera/http-kit';
 import { route } from '../../http.ts';
 import { createFrame } from '../../records/route-frame.ts';
 import { recordRoutes } from '../../records/routes.ts';
-import { MessageList, MessageQuery, messagePaging } from './message-list.ts';
+import { checkPage, MessageList, MessageQuery, messagePaging } from './message-list.ts';
 import { message } from './messages.kind.ts';
 import { pinMessage, recallMessage, unpinMessage } from './messages.rules.ts';
 import type { MessageService } from './messages.service.ts';
@@ -17,10 +17,11 @@ export const messageRoutes = (service: MessageService): RouteTable => {
       method: 'get',
       summary: 'List the messages of a channel',
       description:
-        'Newest first, replies included. Pages are found by position: follow the links instead of counting pages. With `before` and `after`, they stay between both: `prev` is then null and `first` the page itself, so keep the address of the first page.',
+        'Newest first, replies included. Follow the links: they find pages by position, so that new messages do not move them, unless `page` is given. `current_page` is then the page that the first message of the response is on; of more than 10,000 newer ones, no more are counted. With `before` and `after`, they stay between both: `prev` is then null and `first` the page itself, so keep the address of the first page.',
       query: MessageQuery,
       responses: { 200: MessageList },
       handler: async ({ caller, params, query, req, reply }) => {
+        checkPage(query);
         const found = await service.list(caller, params?.id ?? '', query);
         return reply(200, { data: found.rows, ...messagePaging(req.originalUrl, query, found) });
       },

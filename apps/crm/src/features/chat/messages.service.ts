@@ -128,6 +128,7 @@ export const createMessageService = (dependencies: MessageFileDependencies): Mes
       const { rows, ...page } = await readMessages<Row>(db, columns, channelId, {
         before: query.before,
         after: query.after,
+        page: query.page,
         perPage: query.per_page,
         threadRootId: query.thread_root_id,
         isReply: query.is_reply,

@@ -114,6 +114,42 @@ describe('The messages of a channel', () => {
     expect(await page(none.links.last)).toEqual(none);
   });
 
+  test('have pages by number as well, and always tell the current one', async () => {
+    const general = await channel();
+    for (let n = 1; n <= 5; n += 1) await posted(general);
+    const list = async (query: string) => (await get(`${general}/messages?${query}`)).body;
+    const second = await list('page=2&per_page=2');
+    expect(positions(second.data)).toEqual([3, 2]);
+    expect(second.meta).toEqual({ current_page: 2, last_page: 3, per_page: 2, total: 5 });
+    const at = (page: number): string => `${general}/messages?page=${page}&per_page=2`;
+    expect(second.links).toEqual({ first: at(1), last: at(3), prev: at(1), next: at(3) });
+    const last = { current_page: 3, last_page: 3 };
+    expect(await list('page=3&per_page=2')).toMatchObject({ meta: last, links: { next: null } });
+    // Beyond the end is the last page, as in all lists.
+    const beyond = await list('page=9&per_page=2');
+    expect([positions(beyond.data), beyond.meta.current_page]).toEqual([[1], 3]);
+    expect((await list('page=0&per_page=2')).meta.current_page).toBe(1);
+    // By position, it is the page that the first message is on.
+    for (const [query, page] of [
+      ['per_page=2', 1],
+      ['per_page=2&before=4', 2],
+      ['per_page=2&before=3', 2],
+      ['per_page=2&before=2', 3],
+      ['per_page=2&after=0', 2],
+      ['per_page=2&before=1', 3],
+      ['per_page=2&after=5', 1],
+    ] as const) {
+      expect([query, (await list(query)).meta.current_page]).toEqual([query, page]);
+    }
+    const empty = await get(`${await channel()}/messages?page=4`);
+    expect(empty.body).toMatchObject({
+      data: [],
+      meta: { current_page: 1, last_page: 1, total: 0 },
+    });
+    const both = await get(`${general}/messages?page=2&before=3`);
+    expect([both.status, Object.keys(both.body.errors)]).toEqual([422, ['page']]);
+  });
+
   test('are not read by offset: no page of a long channel scans the others', async () => {
     const general = await channel();
     const id = general.split('/').at(-1);
