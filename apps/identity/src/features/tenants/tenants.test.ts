@@ -215,6 +215,19 @@ describe('the versions', () => {
     expect(body.data.versions).toEqual({ api: '1.4.2', worker: '2.0.0' });
   });
 
+  test('that the tenant has are not deployed again', async () => {
+    const { id } = await world.identity.people.tenant();
+    const { body: first } = await put(id, { versions, prUrl: link(1) }).expect(200);
+    const calls = world.automation.callsOf('setVersions').length;
+    for (const same of [{ versions }, { versions, prUrl: link(1) }]) {
+      expect((await put(id, same).expect(200)).body.data).toEqual(first.data);
+    }
+    expect(world.automation.callsOf('setVersions')).toHaveLength(calls);
+    expect(await world.done({ id })).toEqual(['tenant_versions_updated']);
+    await put(id, { versions, prUrl: link(2) }).expect(200);
+    expect(world.automation.callsOf('setVersions')).toHaveLength(calls + 1);
+  });
+
   test('stay unchanged if deployment automation rejects them', async () => {
     const tenant = await world.identity.people.tenant();
     world.automation.break('setVersions', 'empty');
