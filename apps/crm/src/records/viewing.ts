@@ -1,13 +1,4 @@
-import {
-  either,
-  type Field,
-  type Fields,
-  int,
-  named,
-  type Out,
-  type Shape,
-  shape,
-} from '@tessera/fields';
+import { either, type Field, type Fields, int, type Out, type Shape, shape } from '@tessera/fields';
 import type { Caller } from '../http.ts';
 import type { Kind, TenantCaller, Verb } from './kind.ts';
 import type { Versioned } from './records.ts';
@@ -77,7 +68,11 @@ export const requireView = (
 
 const versionField = int(1, 2 ** 31 - 1);
 
-/** The field of a response with a record that the request did not create. `secrets` are shown to every caller. */
+/**
+ * The field of a response with a record that the request did not create. `secrets` are shown to every caller. Documents describe
+ * what callers receive who may view the record, with `viewableText`: a union would make every client of theirs distinguish two
+ * types after each change.
+ */
 export const viewable = <A, const F extends Fields = Record<never, never>>(
   { key, keyField, permissions }: Pick<Kind, 'key' | 'keyField' | 'permissions'>,
   answer: Field<A>,
@@ -85,8 +80,7 @@ export const viewable = <A, const F extends Fields = Record<never, never>>(
 ): Field<A | (RecordReference & Out<Shape<F>>)> => {
   if (!permissions) return answer;
   const reference = shape({ [key]: keyField, version: versionField, ...secrets });
-  const isPlain = key === 'id' && Object.keys(secrets).length === 0;
-  return either(answer, isPlain ? named('RecordReference', reference) : reference) as never;
+  return { ...either(answer, reference), json: answer.json } as never;
 };
 
 /** The sentence about `viewable` in the description of a route. */
