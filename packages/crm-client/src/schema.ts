@@ -141,7 +141,7 @@ export interface paths {
         get: operations["getContact"];
         /**
          * Update a contact
-         * @description Fields that are left out do not change; null clears a field.
+         * @description Fields that are left out do not change; null clears a field. Without `contacts.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["updateContact"];
         post?: never;
@@ -166,7 +166,7 @@ export interface paths {
         put?: never;
         /**
          * Create, update and delete contacts
-         * @description Up to 500 operations in order; each needs the permission of its verb. The results are in the order of the operations. Errors name the operation: `operations.3.body.email`.
+         * @description Up to 500 operations in order; each needs the permission of its verb. The results are in the order of the operations. Errors name the operation: `operations.3.body.email`. Without `contacts.view`, the response has only the `id` and the `version` of the record. Those that the request has created are shown.
          */
         post: operations["batchContacts"];
         delete?: never;
@@ -186,7 +186,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a contact
-         * @description A record that is not deleted does not change.
+         * @description A record that is not deleted does not change. Without `contacts.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restoreContact"];
         delete?: never;
@@ -223,7 +223,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Replace the tags of a contact */
+        /**
+         * Replace the tags of a contact
+         * @description Without `contacts.view`, the response has only the `id` and the `version` of the record.
+         */
         put: operations["updateContactTags"];
         post?: never;
         delete?: never;
@@ -280,7 +283,7 @@ export interface paths {
         put?: never;
         /**
          * Merge another contact into a contact
-         * @description The contact takes over the communication logs and tasks of the other one, values for its empty fields, tags, email addresses, phone numbers and addresses. The other contact is deleted. `unmerge` undoes this within 30 days. If the other contact is merged into this one already, nothing changes, whatever `If-Match` says.
+         * @description The contact takes over the communication logs and tasks of the other one, values for its empty fields, tags, email addresses, phone numbers and addresses, each once, and its notes, which follow those of the contact. The other contact is deleted. `unmerge` undoes this within 30 days. If the other contact is merged into this one already, nothing changes, whatever `If-Match` says. Without `contacts.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["mergeContact"];
         delete?: never;
@@ -300,7 +303,7 @@ export interface paths {
         put?: never;
         /**
          * Undo the merge of another contact into a contact
-         * @description The other contact is restored, and gets back its communication logs and tasks. What has been changed since the merge stays as it is, and so does what another merged contact has given as well.
+         * @description The other contact is restored, and gets back its communication logs and tasks. What has been changed since the merge stays as it is, and so does what another merged contact has given as well. Without `contacts.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["unmergeContact"];
         delete?: never;
@@ -415,13 +418,13 @@ export interface paths {
         get: operations["getCompany"];
         /**
          * Update a company
-         * @description Fields that are left out do not change; null clears a field.
+         * @description Fields that are left out do not change; null clears a field. Without `companies.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["updateCompany"];
         post?: never;
         /**
          * Delete a company
-         * @description It can be restored.
+         * @description It can be restored. Contacts, projects, tasks and communication logs that refer to it stay, and refer to it again once it is restored.
          */
         delete: operations["deleteCompany"];
         options?: never;
@@ -440,7 +443,7 @@ export interface paths {
         put?: never;
         /**
          * Create, update and delete companies
-         * @description Up to 500 operations in order; each needs the permission of its verb. The results are in the order of the operations. Errors name the operation: `operations.3.body.email`.
+         * @description Up to 500 operations in order; each needs the permission of its verb. The results are in the order of the operations. Errors name the operation: `operations.3.body.email`. Without `companies.view`, the response has only the `id` and the `version` of the record. Those that the request has created are shown.
          */
         post: operations["batchCompanies"];
         delete?: never;
@@ -460,7 +463,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a company
-         * @description A record that is not deleted does not change.
+         * @description A record that is not deleted does not change. Without `companies.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restoreCompany"];
         delete?: never;
@@ -497,7 +500,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Replace the tags of a company */
+        /**
+         * Replace the tags of a company
+         * @description Without `companies.view`, the response has only the `id` and the `version` of the record.
+         */
         put: operations["updateCompanyTags"];
         post?: never;
         delete?: never;
@@ -552,7 +558,7 @@ export interface paths {
         get: operations["getCompanyAddress"];
         /**
          * Update an address of a company
-         * @description Fields that are left out do not change; null clears a field.
+         * @description Fields that are left out do not change; null clears a field. Without `companies.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["updateCompanyAddress"];
         post?: never;
@@ -652,7 +658,7 @@ export interface paths {
         get: operations["getCommunicationLog"];
         /**
          * Update a communication log
-         * @description Fields that are left out do not change; null clears a field.
+         * @description Fields that are left out do not change; null clears a field. Without `communication_logs.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["updateCommunicationLog"];
         post?: never;
@@ -677,7 +683,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a communication log
-         * @description A record that is not deleted does not change.
+         * @description A record that is not deleted does not change. Without `communication_logs.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restoreCommunicationLog"];
         delete?: never;
@@ -706,6 +712,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/bots/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trash of bots
+         * @description The deleted records that the caller would see otherwise. They can be restored at any time: they are not deleted for good by themselves.
+         */
+        get: operations["listBotTrash"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/channels/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trash of channels
+         * @description The deleted channels that the caller can restore: public ones, and private ones that they own.
+         */
+        get: operations["listChannelTrash"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/channels/{id}/messages/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trash of messages
+         * @description The deleted messages of a channel that the caller can restore: their own, and those of others in a channel that they own.
+         */
+        get: operations["listMessageTrash"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/channels": {
         parameters: {
             query?: never;
@@ -721,7 +787,7 @@ export interface paths {
         put?: never;
         /**
          * Create a channel
-         * @description The caller becomes its owner. Users other than the caller in a public or private channel require `chat.participants.create`. Where a direct channel of the same people exists, it is returned with status 200, without its last message.
+         * @description The caller becomes its owner. Users other than the caller in a public or private channel require `chat.participants.create`. Where a direct channel of the same people exists, it is returned with status 200, without its last message; without `chat.channels.view`, only its `id` and `version` are.
          */
         post: operations["createChannel"];
         delete?: never;
@@ -758,7 +824,7 @@ export interface paths {
         get: operations["getChannel"];
         /**
          * Update a channel
-         * @description In a private channel, only owners can.
+         * @description In a private channel, only owners can. Without `chat.access` and `chat.channels.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["updateChannel"];
         post?: never;
@@ -783,7 +849,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a channel
-         * @description A channel that is not deleted does not change. The files of its messages are restored, too, unless it was deleted more than 30 days ago.
+         * @description A channel that is not deleted does not change. The files of its messages are restored, too, unless it was deleted more than 30 days ago. Without `chat.access` and `chat.channels.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restoreChannel"];
         delete?: never;
@@ -844,7 +910,7 @@ export interface paths {
         get: operations["getChannelParticipant"];
         /**
          * Change the role of a participant
-         * @description In a private channel, only owners can.
+         * @description In a private channel, only owners can. Without `chat.access` and `chat.participants.view`, the response has only the `user_id` and the `version` of the record.
          */
         put: operations["updateChannelParticipant"];
         post?: never;
@@ -887,7 +953,7 @@ export interface paths {
         };
         /**
          * List the messages of a channel
-         * @description Newest first, replies included. Pages are found by position: follow the links instead of counting pages. With `before` and `after`, they stay between both: `prev` is then null and `first` the page itself, so keep the address of the first page.
+         * @description Newest first, replies included. Follow the links: they find pages by position, so that new messages do not move them, unless `page` is given. `current_page` is then the page that the first message of the response is on; of more than 10,000 newer ones, no more are counted. With `before` and `after`, they stay between both: `prev` is then null and `first` the page itself, so keep the address of the first page.
          */
         get: operations["listMessages"];
         put?: never;
@@ -913,7 +979,7 @@ export interface paths {
         get: operations["getMessage"];
         /**
          * Edit a message
-         * @description Only its author can. Earlier texts are in the history. With the text that it has, the message does not change.
+         * @description Only its author can. Earlier texts are in the history. With the text that it has, the message does not change. Without `chat.access` and `chat.messages.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["updateMessage"];
         post?: never;
@@ -938,7 +1004,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a message
-         * @description Only its author and owners of the channel can restore it. Its file is restored, too, unless the message was deleted more than 30 days ago.
+         * @description Only its author and owners of the channel can restore it. Its file is restored, too, unless the message was deleted more than 30 days ago. Without `chat.access` and `chat.messages.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restoreMessage"];
         delete?: never;
@@ -958,7 +1024,7 @@ export interface paths {
         put?: never;
         /**
          * Recall a message
-         * @description Removes its text and its file, also from the history. Only its author can, within the time that the tenant's settings allow.
+         * @description Removes its text and its file, also from the history. Only its author can, within the time that the tenant's settings allow. Without `chat.access` and `chat.messages.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["recallMessage"];
         delete?: never;
@@ -976,7 +1042,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Pin a message to its channel */
+        /**
+         * Pin a message to its channel
+         * @description Without `chat.access` and `chat.messages.view`, the response has only the `id` and the `version` of the record.
+         */
         post: operations["pinMessage"];
         delete?: never;
         options?: never;
@@ -993,7 +1062,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Unpin a message */
+        /**
+         * Unpin a message
+         * @description Without `chat.access` and `chat.messages.view`, the response has only the `id` and the `version` of the record.
+         */
         post: operations["unpinMessage"];
         delete?: never;
         options?: never;
@@ -1131,7 +1203,7 @@ export interface paths {
         get: operations["getBot"];
         /**
          * Update a bot
-         * @description Fields that are left out do not change; null clears a field.
+         * @description Fields that are left out do not change; null clears a field. Without `chat.access` and `chat.bots.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["updateBot"];
         post?: never;
@@ -1156,7 +1228,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a bot
-         * @description A record that is not deleted does not change.
+         * @description A record that is not deleted does not change. Without `chat.access` and `chat.bots.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restoreBot"];
         delete?: never;
@@ -1196,7 +1268,7 @@ export interface paths {
         put?: never;
         /**
          * Replace the token of a bot
-         * @description The former token is not accepted any more. The new one is shown once.
+         * @description The former token is not accepted any more. The new one is shown once. Without `chat.access` and `chat.bots.view`, the response has only the `id`, the `token` and the `version` of the record.
          */
         post: operations["rotateBotToken"];
         delete?: never;
@@ -1559,13 +1631,13 @@ export interface paths {
         get: operations["getProject"];
         /**
          * Update a project
-         * @description Fields that are left out do not change; null clears a field.
+         * @description Fields that are left out do not change; null clears a field. Without `projects.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["updateProject"];
         post?: never;
         /**
          * Delete a project
-         * @description It can be restored.
+         * @description It can be restored. Its tasks and time entries are no longer shown until then, except for timers that are running. With `force`, that requires `tasks.delete` and `time_entries.delete` if it has such.
          */
         delete: operations["deleteProject"];
         options?: never;
@@ -1584,7 +1656,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a project
-         * @description A record that is not deleted does not change. If another project has taken the key meanwhile, give another `key`.
+         * @description A record that is not deleted does not change. If another project has taken the key meanwhile, give another `key`. Without `projects.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restoreProject"];
         delete?: never;
@@ -1662,7 +1734,7 @@ export interface paths {
         get: operations["getProjectMember"];
         /**
          * Change the role of a member
-         * @description In a private project, only managers can.
+         * @description In a private project, only managers can. Without `projects.view`, the response has only the `user_id` and the `version` of the record.
          */
         put: operations["updateProjectMember"];
         post?: never;
@@ -1766,7 +1838,7 @@ export interface paths {
         };
         /**
          * Sum up time entries by user, project and day
-         * @description The entries that began in the period and that the list shows to the caller, without running timers. An entry counts for the day on which it began.
+         * @description The entries that began in the period and that the list shows to the caller, without running timers. An entry counts for the day on which it began. Times are added up exactly, and each sum is rounded: the sums of rows, and the minutes of single entries, may differ from the total by their rounding.
          */
         get: operations["summarizeTimeEntries"];
         put?: never;
@@ -1808,7 +1880,7 @@ export interface paths {
         get: operations["getTimeEntry"];
         /**
          * Update a time entry
-         * @description Fields that are left out do not change; null clears a field. With another task, the entry moves to the project of the task. If only `project_id` is given, the task of the entry must belong to that project; a task that is deleted or that the caller does not see is removed from the entry instead.
+         * @description Fields that are left out do not change; null clears a field. With another task, the entry moves to the project of the task. If only `project_id` is given, the task of the entry must belong to that project; a task that is deleted or that the caller does not see is removed from the entry instead. Without `time_entries.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["updateTimeEntry"];
         post?: never;
@@ -1833,7 +1905,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a time entry
-         * @description A record that is not deleted does not change.
+         * @description A record that is not deleted does not change. Without `time_entries.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restoreTimeEntry"];
         delete?: never;
@@ -1873,7 +1945,7 @@ export interface paths {
         put?: never;
         /**
          * Stop a timer
-         * @description The time entry ends now. It takes the project that its task has by now, if the caller sees the task.
+         * @description The time entry ends now. It takes the project that its task has by now, if the caller sees the task. Without `time_entries.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["stopTimer"];
         delete?: never;
@@ -1934,7 +2006,7 @@ export interface paths {
         get: operations["getCustomField"];
         /**
          * Update a custom field
-         * @description The key and the type stay: for others, delete the field and declare another one.
+         * @description The key and the type stay: for others, delete the field and declare another one. Without `custom_fields.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["updateCustomField"];
         post?: never;
@@ -2060,7 +2132,7 @@ export interface paths {
         get: operations["getLeaveRequest"];
         /**
          * Update a leave request
-         * @description Fields that are left out stay as they are; null empties a field. If the days change, the working days are counted again by the tenant's working week, and the leave must not overlap with an approved one of the same user.
+         * @description Fields that are left out stay as they are; null empties a field. If the days change, the working days are counted again by the tenant's working week, and the leave must not overlap with an approved one of the same user. Without `leave_requests.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["updateLeaveRequest"];
         post?: never;
@@ -2105,7 +2177,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a leave request
-         * @description A record that is not deleted stays as it is. An approved leave is restored by callers with `leave_requests.review` only, and not by its owner; it must not overlap with another approved leave of the same user.
+         * @description A record that is not deleted stays as it is. An approved leave is restored by callers with `leave_requests.review` only, and not by its owner; it must not overlap with another approved leave of the same user. Without `leave_requests.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restoreLeaveRequest"];
         delete?: never;
@@ -2125,7 +2197,7 @@ export interface paths {
         put?: never;
         /**
          * Approve a leave request
-         * @description Once, and not by its owner. It must not overlap with an approved leave of the same user; half a day beside half a day does not.
+         * @description Once, and not by its owner. It must not overlap with an approved leave of the same user; half a day beside half a day does not. Without `leave_requests.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["approveLeaveRequest"];
         delete?: never;
@@ -2145,7 +2217,7 @@ export interface paths {
         put?: never;
         /**
          * Reject a leave request
-         * @description Once, and not by its owner.
+         * @description Once, and not by its owner. Without `leave_requests.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["rejectLeaveRequest"];
         delete?: never;
@@ -2163,7 +2235,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Withdraw a leave request */
+        /**
+         * Withdraw a leave request
+         * @description Without `leave_requests.view`, the response has only the `id` and the `version` of the record.
+         */
         post: operations["cancelLeaveRequest"];
         delete?: never;
         options?: never;
@@ -2260,7 +2335,7 @@ export interface paths {
         put?: never;
         /**
          * Move a task on the board
-         * @description Puts the task before or after another one of the column, or at its end if neither `before_id` nor `after_id` is given.
+         * @description Puts the task before or after another one of the column, or at its end if neither `before_id` nor `after_id` is given. Without `tasks.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["reorderTasks"];
         delete?: never;
@@ -2280,7 +2355,7 @@ export interface paths {
         put?: never;
         /**
          * Create, update and delete tasks
-         * @description Up to 500 operations in order; each needs the permission of its verb. The results are in the order of the operations. Errors name the operation: `operations.3.body.email`.
+         * @description Up to 500 operations in order; each needs the permission of its verb. The results are in the order of the operations. Errors name the operation: `operations.3.body.email`. Without `tasks.view`, the response has only the `id` and the `version` of the record. Those that the request has created are shown.
          */
         post: operations["batchTasks"];
         delete?: never;
@@ -2300,7 +2375,7 @@ export interface paths {
         get: operations["getTask"];
         /**
          * Update a task
-         * @description Fields that are left out stay as they are; null empties a field. With another status or project, the task goes to the end of its new column.
+         * @description Fields that are left out stay as they are; null empties a field. With another status or project, the task goes to the end of its new column. Without `tasks.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["updateTask"];
         post?: never;
@@ -2345,7 +2420,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a task
-         * @description It gets its former place in its column. A record that is not deleted stays as it is.
+         * @description It gets its former place in its column. A record that is not deleted stays as it is. Without `tasks.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restoreTask"];
         delete?: never;
@@ -2440,7 +2515,7 @@ export interface paths {
         put?: never;
         /**
          * Move documents and folders
-         * @description Moves all of them or none. Needs write access to the folders that they are in and to the one that they move to; moving folders also needs `document_folders.update`.
+         * @description Moves all of them or none. Needs write access to the folders that they are in and to the one that they move to; moving folders also needs `document_folders.update`. Without `documents.view` or `document_folders.view`, the response has only the `id` and the `version` of each.
          */
         post: operations["moveDocuments"];
         delete?: never;
@@ -2460,7 +2535,7 @@ export interface paths {
         get: operations["getDocument"];
         /**
          * Update a document
-         * @description Fields that are left out do not change; null clears a field.
+         * @description Fields that are left out do not change; null clears a field. Without `documents.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["updateDocument"];
         post?: never;
@@ -2485,7 +2560,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a document
-         * @description A record that is not deleted does not change.
+         * @description A record that is not deleted does not change. Without `documents.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restoreDocument"];
         delete?: never;
@@ -2524,7 +2599,7 @@ export interface paths {
         get?: never;
         /**
          * Replace the content of a document
-         * @description The body is the file. The former content stays as a version.
+         * @description The body is the file. The former content stays as a version. Without `documents.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["replaceDocumentContent"];
         post?: never;
@@ -2587,7 +2662,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a version of a document
-         * @description Its content becomes a new version, which is the current one.
+         * @description Its content becomes a new version, which is the current one. Without `documents.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restoreDocumentVersion"];
         delete?: never;
@@ -2883,7 +2958,7 @@ export interface paths {
         get: operations["getDocumentFolder"];
         /**
          * Update a document folder
-         * @description Another `parent_id` moves the folder, which needs write access on both sides. Fields that are left out do not change.
+         * @description Another `parent_id` moves the folder, which needs write access on both sides. Fields that are left out do not change. Without `document_folders.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["updateDocumentFolder"];
         post?: never;
@@ -2908,7 +2983,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a document folder
-         * @description A record that is not deleted does not change.
+         * @description A record that is not deleted does not change. Without `document_folders.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restoreDocumentFolder"];
         delete?: never;
@@ -2969,7 +3044,7 @@ export interface paths {
         get: operations["getDocumentFolderMember"];
         /**
          * Change the access of a member
-         * @description Fields that are left out do not change; null clears a field.
+         * @description Fields that are left out do not change; null clears a field. Without `document_folders.view`, the response has only the `user_id` and the `version` of the record.
          */
         put: operations["updateDocumentFolderMember"];
         post?: never;
@@ -2995,6 +3070,46 @@ export interface paths {
          * @description Newest first. The changes of a deleted record can be read by callers who may delete it, until there is another one with its key.
          */
         get: operations["listDocumentFolderMemberHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/kb-articles/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trash of kb articles
+         * @description The deleted records that the caller would see otherwise. They can be restored at any time: they are not deleted for good by themselves.
+         */
+        get: operations["listKbArticleTrash"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/kb-articles/{id}/comments/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trash of kb article comments
+         * @description The deleted comments of an article that the caller can restore: what they wrote and deleted, and all with `kb_articles.moderate`.
+         */
+        get: operations["listKbArticleCommentTrash"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3049,13 +3164,13 @@ export interface paths {
         get: operations["getKbArticle"];
         /**
          * Update an article
-         * @description Fields that are left out do not change; null clears a field. The state changes by publishing only. A published or scheduled record also requires `kb_articles.publish`.
+         * @description Fields that are left out do not change; null clears a field. The state changes by publishing only. A published or scheduled record also requires `kb_articles.publish`. Without `kb_articles.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["updateKbArticle"];
         post?: never;
         /**
          * Delete an article
-         * @description It can be restored.
+         * @description It can be restored, as a draft. A published or scheduled one also requires `kb_articles.publish`.
          */
         delete: operations["deleteKbArticle"];
         options?: never;
@@ -3074,7 +3189,7 @@ export interface paths {
         put?: never;
         /**
          * Publish an article, or schedule its publication
-         * @description Without `publish_at` it is published now. With a time in the future its status is `scheduled` until then; what is published is what it contains at that time. The publication is recorded as that of the caller, and is dropped if they have lost the permission by then: the record is a draft again, and the activity log shows why. While the tenant is suspended, it waits; while identity does not answer, it waits for three days at most. Publishing a published record again changes nothing, and so does scheduling the same time again, unless somebody else had scheduled it: then it becomes that of the caller.
+         * @description Without `publish_at` it is published now. With a time in the future its status is `scheduled` until then; what is published is what it contains at that time. The publication is recorded as that of the caller, and is dropped if they have lost the permission by then: the record is a draft again, and the activity log shows why. While the tenant is suspended, it waits; while identity does not answer, it waits for three days at most. Publishing a published record again changes nothing, and so does scheduling the same time again, unless somebody else had scheduled it: then it becomes that of the caller. Without `kb_articles.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["publishKbArticle"];
         delete?: never;
@@ -3094,7 +3209,7 @@ export interface paths {
         put?: never;
         /**
          * Unpublish an article, or cancel its scheduled publication
-         * @description It is a draft again, also if it was archived. A draft does not change. It is not public from the next request on.
+         * @description It is a draft again, also if it was archived. A draft does not change. It is not public from the next request on. Without `kb_articles.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["unpublishKbArticle"];
         delete?: never;
@@ -3114,7 +3229,7 @@ export interface paths {
         put?: never;
         /**
          * Archive an article
-         * @description It is no longer public, and a scheduled publication is cancelled. An archived record does not change.
+         * @description It is no longer public, and a scheduled publication is cancelled. An archived record does not change. Without `kb_articles.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["archiveKbArticle"];
         delete?: never;
@@ -3134,7 +3249,7 @@ export interface paths {
         put?: never;
         /**
          * Restore an article
-         * @description It gets another slug if its own is taken.
+         * @description It gets another slug if its own is taken. Without `kb_articles.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restoreKbArticle"];
         delete?: never;
@@ -3255,7 +3370,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a revision of an article
-         * @description An update that sets the given fields to what they were, which makes a new revision. A slug that another record has meanwhile taken is a 422; leave it out of `fields` then.
+         * @description An update that sets the given fields to what they were, which makes a new revision. A slug that another record has meanwhile taken is a 422; leave it out of `fields` then. Without `kb_articles.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restoreKbArticleRevision"];
         delete?: never;
@@ -3319,7 +3434,7 @@ export interface paths {
         get: operations["getKbArticleComment"];
         /**
          * Edit a comment
-         * @description Only its author can. With the setting `comment_moderation`, it is pending again afterwards.
+         * @description Only its author can. With the setting `comment_moderation`, it is pending again afterwards. Without `kb_articles.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["updateKbArticleComment"];
         post?: never;
@@ -3344,7 +3459,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a comment
-         * @description Authors restore comments that they have deleted themselves. All others require `kb_articles.moderate`.
+         * @description Authors restore comments that they have deleted themselves. All others require `kb_articles.moderate`. Without `kb_articles.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restoreKbArticleComment"];
         delete?: never;
@@ -3362,7 +3477,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Approve a pending comment */
+        /**
+         * Approve a pending comment
+         * @description Without `kb_articles.view`, the response has only the `id` and the `version` of the record.
+         */
         post: operations["approveKbArticleComment"];
         delete?: never;
         options?: never;
@@ -3379,7 +3497,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Hide a comment from everyone but its author and moderators */
+        /**
+         * Hide a comment from everyone but its author and moderators
+         * @description Without `kb_articles.view`, the response has only the `id` and the `version` of the record.
+         */
         post: operations["hideKbArticleComment"];
         delete?: never;
         options?: never;
@@ -3396,7 +3517,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Show a hidden comment again */
+        /**
+         * Show a hidden comment again
+         * @description Without `kb_articles.view`, the response has only the `id` and the `version` of the record.
+         */
         post: operations["unhideKbArticleComment"];
         delete?: never;
         options?: never;
@@ -3511,6 +3635,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/blog-posts/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trash of blog posts
+         * @description The deleted records that the caller would see otherwise. They can be restored at any time: they are not deleted for good by themselves.
+         */
+        get: operations["listBlogPostTrash"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/blog-posts": {
         parameters: {
             query?: never;
@@ -3557,13 +3701,13 @@ export interface paths {
         get: operations["getBlogPost"];
         /**
          * Update a post
-         * @description Fields that are left out do not change; null clears a field. The state changes by publishing only. A published or scheduled record also requires `blog.posts.publish`.
+         * @description Fields that are left out do not change; null clears a field. The state changes by publishing only. A published or scheduled record also requires `blog.posts.publish`. Without `blog.posts.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["updateBlogPost"];
         post?: never;
         /**
          * Delete a post
-         * @description It can be restored.
+         * @description It can be restored, as a draft. A published or scheduled one also requires `blog.posts.publish`.
          */
         delete: operations["deleteBlogPost"];
         options?: never;
@@ -3582,7 +3726,7 @@ export interface paths {
         put?: never;
         /**
          * Publish a post, or schedule its publication
-         * @description Without `publish_at` it is published now. With a time in the future its status is `scheduled` until then; what is published is what it contains at that time. The publication is recorded as that of the caller, and is dropped if they have lost the permission by then: the record is a draft again, and the activity log shows why. While the tenant is suspended, it waits; while identity does not answer, it waits for three days at most. Publishing a published record again changes nothing, and so does scheduling the same time again, unless somebody else had scheduled it: then it becomes that of the caller.
+         * @description Without `publish_at` it is published now. With a time in the future its status is `scheduled` until then; what is published is what it contains at that time. The publication is recorded as that of the caller, and is dropped if they have lost the permission by then: the record is a draft again, and the activity log shows why. While the tenant is suspended, it waits; while identity does not answer, it waits for three days at most. Publishing a published record again changes nothing, and so does scheduling the same time again, unless somebody else had scheduled it: then it becomes that of the caller. Without `blog.posts.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["publishBlogPost"];
         delete?: never;
@@ -3602,7 +3746,7 @@ export interface paths {
         put?: never;
         /**
          * Unpublish a post, or cancel its scheduled publication
-         * @description It is a draft again, also if it was archived. A draft does not change. It is not public from the next request on.
+         * @description It is a draft again, also if it was archived. A draft does not change. It is not public from the next request on. Without `blog.posts.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["unpublishBlogPost"];
         delete?: never;
@@ -3622,7 +3766,7 @@ export interface paths {
         put?: never;
         /**
          * Archive a post
-         * @description It is no longer public, and a scheduled publication is cancelled. An archived record does not change.
+         * @description It is no longer public, and a scheduled publication is cancelled. An archived record does not change. Without `blog.posts.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["archiveBlogPost"];
         delete?: never;
@@ -3642,7 +3786,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a post
-         * @description It gets another slug if its own is taken.
+         * @description It gets another slug if its own is taken. Without `blog.posts.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restoreBlogPost"];
         delete?: never;
@@ -3763,7 +3907,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a revision of a post
-         * @description An update that sets the given fields to what they were, which makes a new revision. A slug that another record has meanwhile taken is a 422; leave it out of `fields` then.
+         * @description An update that sets the given fields to what they were, which makes a new revision. A slug that another record has meanwhile taken is a 422; leave it out of `fields` then. Without `blog.posts.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restoreBlogPostRevision"];
         delete?: never;
@@ -3809,6 +3953,26 @@ export interface paths {
          * @description It cannot be restored.
          */
         delete: operations["deleteBlogPostPreview"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/pages/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trash of pages
+         * @description The deleted records that the caller would see otherwise. They can be restored at any time: they are not deleted for good by themselves. Pages that were deleted with another one are restored with it, and not listed.
+         */
+        get: operations["listPageTrash"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3880,13 +4044,13 @@ export interface paths {
         get: operations["getPage"];
         /**
          * Update a page
-         * @description Fields that are left out do not change; null clears a field. The state changes by publishing only. A published or scheduled record also requires `pages.publish`.
+         * @description Fields that are left out do not change; null clears a field. The state changes by publishing only. A published or scheduled record also requires `pages.publish`. Without `pages.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["updatePage"];
         post?: never;
         /**
          * Delete a page
-         * @description It can be restored, with what was deleted with it.
+         * @description It can be restored, with what was deleted with it. If it or a page below it is published or scheduled, this also requires `pages.publish`.
          */
         delete: operations["deletePage"];
         options?: never;
@@ -3905,7 +4069,7 @@ export interface paths {
         put?: never;
         /**
          * Publish a page, or schedule its publication
-         * @description Without `publish_at` it is published now. With a time in the future its status is `scheduled` until then; what is published is what it contains at that time. The publication is recorded as that of the caller, and is dropped if they have lost the permission by then: the record is a draft again, and the activity log shows why. While the tenant is suspended, it waits; while identity does not answer, it waits for three days at most. Publishing a published record again changes nothing, and so does scheduling the same time again, unless somebody else had scheduled it: then it becomes that of the caller.
+         * @description Without `publish_at` it is published now. With a time in the future its status is `scheduled` until then; what is published is what it contains at that time. The publication is recorded as that of the caller, and is dropped if they have lost the permission by then: the record is a draft again, and the activity log shows why. While the tenant is suspended, it waits; while identity does not answer, it waits for three days at most. Publishing a published record again changes nothing, and so does scheduling the same time again, unless somebody else had scheduled it: then it becomes that of the caller. Without `pages.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["publishPage"];
         delete?: never;
@@ -3925,7 +4089,7 @@ export interface paths {
         put?: never;
         /**
          * Unpublish a page, or cancel its scheduled publication
-         * @description It is a draft again, also if it was archived. A draft does not change. It is not public from the next request on.
+         * @description It is a draft again, also if it was archived. A draft does not change. It is not public from the next request on. Without `pages.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["unpublishPage"];
         delete?: never;
@@ -3945,7 +4109,7 @@ export interface paths {
         put?: never;
         /**
          * Archive a page
-         * @description It is no longer public, and a scheduled publication is cancelled. An archived record does not change.
+         * @description It is no longer public, and a scheduled publication is cancelled. An archived record does not change. Without `pages.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["archivePage"];
         delete?: never;
@@ -3965,7 +4129,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a page
-         * @description With the pages that were deleted with it. Each gets another slug if its own is taken.
+         * @description With the pages that were deleted with it. Each gets another slug if its own is taken. Without `pages.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restorePage"];
         delete?: never;
@@ -4086,7 +4250,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a revision of a page
-         * @description An update that sets the given fields to what they were, which makes a new revision. A slug that another record has meanwhile taken is a 422; leave it out of `fields` then.
+         * @description An update that sets the given fields to what they were, which makes a new revision. A slug that another record has meanwhile taken is a 422; leave it out of `fields` then. Without `pages.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restorePageRevision"];
         delete?: never;
@@ -4106,7 +4270,7 @@ export interface paths {
         put?: never;
         /**
          * Move a page
-         * @description Puts it below `parent_id`, before or after one of the pages there, or at their end if neither `before_id` nor `after_id` is given.
+         * @description Puts it below `parent_id`, before or after one of the pages there, or at their end if neither `before_id` nor `after_id` is given. Without `pages.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["movePage"];
         delete?: never;
@@ -4157,6 +4321,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/imports/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trash of imports
+         * @description The deleted records that the caller would see otherwise. They can be restored at any time: they are not deleted for good by themselves.
+         */
+        get: operations["listImportTrash"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/imports": {
         parameters: {
             query?: never;
@@ -4169,7 +4353,7 @@ export interface paths {
         put?: never;
         /**
          * Import records from a CSV file
-         * @description The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. Blank cells at the end of a row may be missing. The columns of an export can be imported as they are; rows with an `id` update or skip the record that they were exported from, unless `duplicates` is `create`. The import has the permissions that the caller has now. CRM cancels it when the caller loses one of them: rows are saved only if identity confirmed them within the last minute, and the import waits while identity does not answer. If CRM has no client at identity, an event of identity about the permissions of the caller cancels it.
+         * @description The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. Blank cells at the end of a row may be missing, unless a row above has them: such a row fails, because it is probably the footer of a report. The columns of an export can be imported as they are; rows with an `id` update or skip the record that they were exported from, unless `duplicates` is `create`. The import has the permissions that the caller has now. CRM cancels it when the caller loses one of them: rows are saved only if identity confirmed them within the last minute, and the import waits while identity does not answer. If CRM has no client at identity, an event of identity about the permissions of the caller cancels it.
          */
         post: operations["createImport"];
         delete?: never;
@@ -4245,7 +4429,7 @@ export interface paths {
         };
         /**
          * Download the failed rows of an import
-         * @description CSV with the columns of the file, and before them the number of the row and its errors. Once corrected, it can be imported as it is.
+         * @description CSV with the columns of the file, and before them the number of the row and its errors. Once corrected, it can be imported as it is. Also requires the permission to view the records that were imported, such as `contacts.view`.
          */
         get: operations["exportImportFailures"];
         put?: never;
@@ -4267,7 +4451,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel an import
-         * @description The rows that have been processed stay as they are.
+         * @description The rows that have been processed stay as they are. Without `imports.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["cancelImport"];
         delete?: never;
@@ -4287,7 +4471,7 @@ export interface paths {
         put?: never;
         /**
          * Restore an import
-         * @description A record that is not deleted does not change.
+         * @description A record that is not deleted does not change. Without `imports.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restoreImport"];
         delete?: never;
@@ -4310,6 +4494,86 @@ export interface paths {
         get: operations["listImportHistory"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/orphans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List private records whose members have all left
+         * @description Private projects, folders or channels that nobody can reach: each member has left the tenant or is deactivated. Direct channels are not listed. Identity is asked who is left, whatever happened before. For owners.
+         */
+        get: operations["listOrphans"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/projects/{id}/take-over": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take over a private project whose members have all left
+         * @description The caller becomes its owner and a manager, which the activity log shows.
+         */
+        post: operations["takeOverProject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/document-folders/{id}/take-over": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take over a private document folder whose members have all left
+         * @description The caller becomes a member with write access, which the activity log shows.
+         */
+        post: operations["takeOverDocumentFolder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/crm/channels/{id}/take-over": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take over a private channel whose members have all left
+         * @description The caller becomes an owner of it, which the activity log shows.
+         */
+        post: operations["takeOverChannel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4367,7 +4631,7 @@ export interface paths {
         get: operations["getSettings"];
         /**
          * Update the settings of the tenant
-         * @description Settings that are left out do not change; null restores the default. Public reading can be switched on if CRM has a client at identity, which tells it whether the tenant is active.
+         * @description Settings that are left out do not change; null restores the default. Public reading can be switched on if CRM has a client at identity, which tells it whether the tenant is active. Without `settings.view`, the response has only the `version` of the settings.
          */
         put: operations["updateSettings"];
         post?: never;
@@ -4832,6 +5096,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/crm/webhook-endpoints/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trash of webhook endpoints
+         * @description The deleted records that the caller would see otherwise. They can be restored at any time: they are not deleted for good by themselves.
+         */
+        get: operations["listWebhookEndpointTrash"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/crm/webhook-endpoints": {
         parameters: {
             query?: never;
@@ -4881,7 +5165,7 @@ export interface paths {
         get: operations["getWebhookEndpoint"];
         /**
          * Update a webhook endpoint
-         * @description Enabling an endpoint clears `disabled_reason` and `failing_since`, a new URL only the latter.
+         * @description Enabling an endpoint clears `disabled_reason` and `failing_since`, a new URL only the latter. Without `webhooks.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["updateWebhookEndpoint"];
         post?: never;
@@ -4906,7 +5190,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a webhook endpoint
-         * @description A record that is not deleted does not change.
+         * @description A record that is not deleted does not change. Without `webhooks.view`, the response has only the `id` and the `version` of the record.
          */
         post: operations["restoreWebhookEndpoint"];
         delete?: never;
@@ -4946,7 +5230,7 @@ export interface paths {
         put?: never;
         /**
          * Replace the secret of a webhook endpoint
-         * @description The new secret is shown once. During the overlap, requests have a signature of each secret.
+         * @description The new secret is shown once. During the overlap, requests have a signature of each secret. Without `webhooks.view`, the response has only the `id`, the `secret` and the `version` of the record.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -5058,7 +5342,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Deliver an event again */
+        /**
+         * Deliver an event again
+         * @description Without `webhooks.view`, the response has only the `id` and the `version` of the record.
+         */
         post: operations["replayWebhookDelivery"];
         delete?: never;
         options?: never;
@@ -5380,7 +5667,7 @@ export interface components {
              */
             translation_group: string;
             summary: string | null;
-            /** @description CommonMark with the tables and strikethrough of GFM */
+            /** @description GitHub Flavored Markdown (GFM) without task lists */
             body: string;
             /** @description The body as sanitised HTML, safe to show on a page */
             body_html: string;
@@ -5430,7 +5717,7 @@ export interface components {
             language?: string;
             summary?: string | null;
             /**
-             * @description CommonMark with the tables and strikethrough of GFM
+             * @description GitHub Flavored Markdown (GFM) without task lists
              * @default
              */
             body?: string;
@@ -5514,7 +5801,7 @@ export interface components {
             language: string;
             summary?: string | null;
             /**
-             * @description CommonMark with the tables and strikethrough of GFM
+             * @description GitHub Flavored Markdown (GFM) without task lists
              * @default
              */
             body?: string;
@@ -5545,7 +5832,7 @@ export interface components {
              */
             language?: string;
             summary?: string | null;
-            /** @description CommonMark with the tables and strikethrough of GFM */
+            /** @description GitHub Flavored Markdown (GFM) without task lists */
             body?: string;
             /** @description Default: the caller, if it is a user. */
             author_ids?: string[];
@@ -5658,7 +5945,7 @@ export interface components {
              * @enum {unknown}
              */
             role: "owner" | "member" | null;
-            /** @description The number of messages that the caller has not read, including deleted ones. Null if the caller does not participate or may not view messages. */
+            /** @description The number of messages that the caller has not read, without deleted ones. Null if the caller does not participate or may not view messages. */
             unread_count: number | null;
             /** @description The number of unread messages that mention the caller, up to 1000 */
             mention_count: number | null;
@@ -5730,7 +6017,7 @@ export interface components {
             channel_id: string;
             /** @description The position of the last message that is read */
             read_position: number;
-            /** @description The messages after it; deleted ones count as well */
+            /** @description The messages after it that are not deleted. Of deleted ones, 1000 at most are left out */
             unread_count: number;
             /** @description The number of unread messages that mention the caller, up to 1000 */
             mention_count: number;
@@ -6102,6 +6389,18 @@ export interface components {
             is_required?: boolean;
             position?: number;
         };
+        Deleter: {
+            /** @enum {unknown} */
+            actor_type: "user" | "service_account" | "client" | "bot" | "system";
+            /**
+             * Format: uuid
+             * @description The user, or the user of the service account
+             */
+            user_id: string | null;
+            client_id: string | null;
+            /** @description The administrator who acted as the user */
+            impersonator_id: string | null;
+        };
         DiffHunk: {
             /** @description The number of its first line in the earlier text */
             old_start: number;
@@ -6445,7 +6744,7 @@ export interface components {
              */
             translation_group: string;
             summary: string | null;
-            /** @description CommonMark with the tables and strikethrough of GFM */
+            /** @description GitHub Flavored Markdown (GFM) without task lists */
             body: string;
             /** @description The body as sanitised HTML, safe to show on a page */
             body_html: string;
@@ -6590,7 +6889,7 @@ export interface components {
             language?: string;
             summary?: string | null;
             /**
-             * @description CommonMark with the tables and strikethrough of GFM
+             * @description GitHub Flavored Markdown (GFM) without task lists
              * @default
              */
             body?: string;
@@ -6680,7 +6979,7 @@ export interface components {
             language: string;
             summary?: string | null;
             /**
-             * @description CommonMark with the tables and strikethrough of GFM
+             * @description GitHub Flavored Markdown (GFM) without task lists
              * @default
              */
             body?: string;
@@ -6711,7 +7010,7 @@ export interface components {
              */
             language?: string;
             summary?: string | null;
-            /** @description CommonMark with the tables and strikethrough of GFM */
+            /** @description GitHub Flavored Markdown (GFM) without task lists */
             body?: string;
             /** @description Default: the caller, if it is a user. */
             author_ids?: string[];
@@ -6901,14 +7200,28 @@ export interface components {
              */
             thread_root_id?: string | null;
         };
-        MessagePageMeta: {
-            per_page: number;
-            total: number;
-            total_is_minimum?: boolean;
-        };
         MessageUpdate: {
             /** @description Mentions a user where it contains `<@user id>`; at most 50 users are mentioned. */
             body?: string;
+        };
+        Orphan: {
+            /** @enum {unknown} */
+            type: "projects" | "document_folders" | "channels";
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** Format: date-time */
+            created_at: string;
+        };
+        OrphanPage: {
+            data: components["schemas"]["Orphan"][];
+            meta: {
+                /**
+                 * Format: uuid
+                 * @description Where the next page begins; null on the last page. A page may have fewer orphans than requested, or none, and yet not be the last one.
+                 */
+                next_after: string | null;
+            };
         };
         OtherContact: {
             /**
@@ -6956,7 +7269,7 @@ export interface components {
              */
             translation_group: string;
             summary: string | null;
-            /** @description CommonMark with the tables and strikethrough of GFM */
+            /** @description GitHub Flavored Markdown (GFM) without task lists */
             body: string;
             /** @description The body as sanitised HTML, safe to show on a page */
             body_html: string;
@@ -7011,7 +7324,7 @@ export interface components {
             language?: string;
             summary?: string | null;
             /**
-             * @description CommonMark with the tables and strikethrough of GFM
+             * @description GitHub Flavored Markdown (GFM) without task lists
              * @default
              */
             body?: string;
@@ -7135,7 +7448,7 @@ export interface components {
             language: string;
             summary?: string | null;
             /**
-             * @description CommonMark with the tables and strikethrough of GFM
+             * @description GitHub Flavored Markdown (GFM) without task lists
              * @default
              */
             body?: string;
@@ -7171,7 +7484,7 @@ export interface components {
              */
             language?: string;
             summary?: string | null;
-            /** @description CommonMark with the tables and strikethrough of GFM */
+            /** @description GitHub Flavored Markdown (GFM) without task lists */
             body?: string;
             /** @description Default: the caller, if it is a user. */
             author_ids?: string[];
@@ -7875,7 +8188,7 @@ export interface components {
              */
             due_date?: string | null;
             /**
-             * @description The users who work on it
+             * @description The users who work on it. In a private project, only its members can be assigned; those who leave it stay assigned until the task is changed.
              * @default []
              */
             assignee_ids?: string[];
@@ -8020,17 +8333,17 @@ export interface components {
             day?: string;
             /** @description The number of time entries */
             entries: number;
-            /** @description The sum of their minutes */
+            /** @description The sum of their times, to the nearest minute */
             minutes: number;
-            /** @description The part of it that is billable */
+            /** @description The part of it that is billable, to the nearest minute */
             billable_minutes: number;
         };
         TimeEntrySummaryTotals: {
             /** @description The number of time entries */
             entries: number;
-            /** @description The sum of their minutes */
+            /** @description The sum of their times, to the nearest minute */
             minutes: number;
-            /** @description The part of it that is billable */
+            /** @description The part of it that is billable, to the nearest minute */
             billable_minutes: number;
         };
         TimeEntryUpdate: {
@@ -8057,10 +8370,10 @@ export interface components {
              */
             ended_at?: string | null;
             /**
-             * @description How long the work took, instead of `ended_at`
+             * @description How long the work took, instead of `ended_at`. Both may be given if one of them is what the entry has: then the other one counts.
              * @example 90
              */
-            minutes?: number;
+            minutes?: number | null;
             billable?: boolean;
             note?: string | null;
         };
@@ -8093,6 +8406,109 @@ export interface components {
             /** @default false */
             billable?: boolean;
             note?: string | null;
+        };
+        TrashedBlogPost: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description The heading of the text
+             * @example How to reset a password
+             */
+            title: string;
+            slug: string;
+            /**
+             * @description The canonical BCP 47 language tag
+             * @example en
+             */
+            language: string;
+            /**
+             * Format: uuid
+             * @description Shared by the translations of one text
+             */
+            translation_group: string;
+            summary: string | null;
+            /** @description The number of words in the body */
+            word_count: number;
+            /** @enum {unknown} */
+            status: "draft" | "scheduled" | "published" | "archived";
+            /**
+             * Format: date-time
+             * @description When it was published
+             */
+            published_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it will be published
+             */
+            scheduled_at: string | null;
+            author_ids: string[];
+            tags: string[];
+            /** Format: uuid */
+            cover_document_id: string | null;
+            /**
+             * Format: uuid
+             * @description The user who created it; null if a client did
+             */
+            created_by: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            deleted_at: string;
+            /** @description Who deleted it; null if that was before the history of the record began */
+            deleted_by: components["schemas"]["Deleter"] | null;
+        };
+        TrashedBot: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            description: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            deleted_at: string;
+            /** @description Who deleted it; null if that was before the history of the record began */
+            deleted_by: components["schemas"]["Deleter"] | null;
+        };
+        TrashedChannel: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description Everybody in the tenant sees `public` channels; only participants see `private` and `direct` ones, which are a 404 to others. A direct channel has neither a name nor a topic, and the same people have only one.
+             * @enum {unknown}
+             */
+            kind: "public" | "private" | "direct";
+            /** @description Null in a direct channel */
+            name: string | null;
+            topic: string | null;
+            /** @description The position of the newest message; 0 without messages */
+            last_position: number;
+            /** Format: date-time */
+            last_message_at: string | null;
+            /** @description The newest message that is not deleted, for callers with `chat.messages.view` */
+            last_message: components["schemas"]["LastMessage"] | null;
+            /**
+             * @description The role of the caller; null if they do not participate
+             * @enum {unknown}
+             */
+            role: "owner" | "member" | null;
+            /** @description The number of messages that the caller has not read, without deleted ones. Null if the caller does not participate or may not view messages. */
+            unread_count: number | null;
+            /** @description The number of unread messages that mention the caller, up to 1000 */
+            mention_count: number | null;
+            /** @description The people of a direct channel; empty in others */
+            user_ids: string[];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            deleted_at: string;
+            /** @description Who deleted it; null if that was before the history of the record began */
+            deleted_by: components["schemas"]["Deleter"] | null;
         };
         TrashedCommunicationLog: {
             /** Format: uuid */
@@ -8140,6 +8556,8 @@ export interface components {
             updated_at: string;
             /** Format: date-time */
             deleted_at: string;
+            /** @description Who deleted it; null if that was before the history of the record began */
+            deleted_by: components["schemas"]["Deleter"] | null;
         };
         TrashedCompany: {
             /** Format: uuid */
@@ -8163,6 +8581,8 @@ export interface components {
             updated_at: string;
             /** Format: date-time */
             deleted_at: string;
+            /** @description Who deleted it; null if that was before the history of the record began */
+            deleted_by: components["schemas"]["Deleter"] | null;
         };
         TrashedContact: {
             /** Format: uuid */
@@ -8192,6 +8612,8 @@ export interface components {
             updated_at: string;
             /** Format: date-time */
             deleted_at: string;
+            /** @description Who deleted it; null if that was before the history of the record began */
+            deleted_by: components["schemas"]["Deleter"] | null;
         };
         TrashedDocument: {
             /** Format: uuid */
@@ -8235,6 +8657,8 @@ export interface components {
             updated_at: string;
             /** Format: date-time */
             deleted_at: string;
+            /** @description Who deleted it; null if that was before the history of the record began */
+            deleted_by: components["schemas"]["Deleter"] | null;
             /**
              * Format: date-time
              * @description When it is deleted for good, and cannot be restored any more, at the earliest
@@ -8262,11 +8686,175 @@ export interface components {
             updated_at: string;
             /** Format: date-time */
             deleted_at: string;
+            /** @description Who deleted it; null if that was before the history of the record began */
+            deleted_by: components["schemas"]["Deleter"] | null;
             /**
              * Format: date-time
              * @description When it is deleted for good, and cannot be restored any more, at the earliest
              */
             purged_at: string;
+        };
+        TrashedImport: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {unknown} */
+            resource: "contacts" | "companies";
+            file_name: string | null;
+            /** @enum {unknown} */
+            encoding: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
+            /** @enum {unknown} */
+            delimiter: "comma" | "semicolon" | "tab";
+            /**
+             * @description The field of each column by its header; null ignores the column. Columns that are missing here are assigned by their names; columns without a header must be empty.
+             * @example {
+             *       "E-mail": "email",
+             *       "Comment": null
+             *     }
+             */
+            mapping: {
+                [key: string]: string | null;
+            } | null;
+            /** @enum {unknown} */
+            duplicates: "skip" | "update" | "create";
+            /** @enum {unknown} */
+            blank_cells: "keep" | "clear";
+            dry_run: boolean;
+            /** @enum {unknown} */
+            status: "uploading" | "pending" | "running" | "completed" | "failed" | "cancelled";
+            /** @description Bytes; until the upload is complete, the most that it can be */
+            file_size: number;
+            /** @description Rows that have been processed, without the header */
+            rows_read: number;
+            /** @description Rows that became new records */
+            rows_created: number;
+            /** @description Rows that changed a record */
+            rows_updated: number;
+            /** @description Rows that changed nothing: with `skip`, those whose record exists already or is that of an earlier row; with `update`, those whose record has all of their values */
+            rows_skipped: number;
+            /** @description Rows with errors; `GET .../failures` lists them */
+            rows_failed: number;
+            /** @description Why the import failed as a whole, or was cancelled */
+            error: string | null;
+            /** Format: uuid */
+            user_id: string | null;
+            /** Format: date-time */
+            finished_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            deleted_at: string;
+            /** @description Who deleted it; null if that was before the history of the record began */
+            deleted_by: components["schemas"]["Deleter"] | null;
+        };
+        TrashedKbArticle: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description The heading of the text
+             * @example How to reset a password
+             */
+            title: string;
+            slug: string;
+            /**
+             * @description The canonical BCP 47 language tag
+             * @example en
+             */
+            language: string;
+            /**
+             * Format: uuid
+             * @description Shared by the translations of one text
+             */
+            translation_group: string;
+            summary: string | null;
+            /** @description The number of words in the body */
+            word_count: number;
+            /** @enum {unknown} */
+            status: "draft" | "scheduled" | "published" | "archived";
+            /**
+             * Format: date-time
+             * @description When it was published
+             */
+            published_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it will be published
+             */
+            scheduled_at: string | null;
+            author_ids: string[];
+            tags: string[];
+            /** Format: uuid */
+            cover_document_id: string | null;
+            /**
+             * Format: uuid
+             * @description The user who created it; null if a client did
+             */
+            created_by: string | null;
+            /** @description How many visible comments the article has */
+            comment_count: number;
+            /** @description How many readers found the article helpful */
+            helpful_count: number;
+            /** @description How many readers did not find the article helpful */
+            not_helpful_count: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            deleted_at: string;
+            /** @description Who deleted it; null if that was before the history of the record began */
+            deleted_by: components["schemas"]["Deleter"] | null;
+        };
+        TrashedKbArticleComment: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            article_id: string;
+            /**
+             * Format: uuid
+             * @description The comment that this one replies to
+             */
+            parent_id: string | null;
+            /**
+             * Format: uuid
+             * @description The comment that the thread begins with; null if that is this one. Replies to replies are in the same thread.
+             */
+            thread_id: string | null;
+            /** @description Markdown. Null if the comment is deleted, or if the caller may not see it. */
+            body: string | null;
+            /** @description The body as sanitized HTML. Null if the comment is deleted, or if the caller may not see it. */
+            body_html: string | null;
+            /** @enum {unknown} */
+            status: "visible" | "pending" | "hidden";
+            /** @enum {unknown} */
+            author_type: "user" | "client";
+            /**
+             * Format: uuid
+             * @description The author, if it is a user. Null if the comment is deleted, or if the caller may not see it.
+             */
+            user_id: string | null;
+            /** @description The author, if it is an OAuth client. Null if the comment is deleted, or if the caller may not see it. */
+            client_id: string | null;
+            /** @description How many visible comments the thread has after this one; 0 for replies. */
+            reply_count: number;
+            /** Format: date-time */
+            edited_at: string | null;
+            /**
+             * Format: date-time
+             * @description When a moderator last approved, hid or unhid the comment
+             */
+            moderated_at: string | null;
+            /** Format: uuid */
+            moderated_by: string | null;
+            /** Format: date-time */
+            deleted_at: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Who deleted it; null if that was before the history of the record began */
+            deleted_by: components["schemas"]["Deleter"] | null;
         };
         TrashedLeaveRequest: {
             /** Format: uuid */
@@ -8308,6 +8896,118 @@ export interface components {
             updated_at: string;
             /** Format: date-time */
             deleted_at: string;
+            /** @description Who deleted it; null if that was before the history of the record began */
+            deleted_by: components["schemas"]["Deleter"] | null;
+        };
+        TrashedMessage: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            channel_id: string;
+            /** @description Grows with each message of the channel, in the order of their creation */
+            position: number;
+            /** @description Null if the message was recalled or has only a file */
+            body: string | null;
+            /** @description Null if the message has no file or was recalled */
+            file: components["schemas"]["MessageFile"] | null;
+            /** @enum {unknown} */
+            author_type: "user" | "bot" | "client";
+            /**
+             * Format: uuid
+             * @description The author, if it is a user
+             */
+            user_id: string | null;
+            /**
+             * Format: uuid
+             * @description The author, if it is a bot
+             */
+            bot_id: string | null;
+            /** @description The author, if it is an OAuth client */
+            client_id: string | null;
+            /**
+             * Format: uuid
+             * @description The message that this one replies to; it is in the same channel and no reply itself
+             */
+            thread_root_id: string | null;
+            reply_count: number;
+            /** Format: date-time */
+            last_reply_at: string | null;
+            /** @description The users that the body mentions */
+            mentions: string[];
+            /** Format: date-time */
+            edited_at: string | null;
+            /** Format: date-time */
+            recalled_at: string | null;
+            /** Format: date-time */
+            pinned_at: string | null;
+            /** Format: uuid */
+            pinned_by: string | null;
+            reactions: components["schemas"]["ReactionCount"][];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            deleted_at: string;
+            /** @description Who deleted it; null if that was before the history of the record began */
+            deleted_by: components["schemas"]["Deleter"] | null;
+        };
+        TrashedPage: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description The heading of the text
+             * @example How to reset a password
+             */
+            title: string;
+            slug: string;
+            /**
+             * @description The canonical BCP 47 language tag
+             * @example en
+             */
+            language: string;
+            /**
+             * Format: uuid
+             * @description Shared by the translations of one text
+             */
+            translation_group: string;
+            summary: string | null;
+            /** @description The number of words in the body */
+            word_count: number;
+            /** @enum {unknown} */
+            status: "draft" | "scheduled" | "published" | "archived";
+            /**
+             * Format: date-time
+             * @description When it was published
+             */
+            published_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it will be published
+             */
+            scheduled_at: string | null;
+            author_ids: string[];
+            tags: string[];
+            /** Format: uuid */
+            cover_document_id: string | null;
+            /**
+             * Format: uuid
+             * @description The user who created it; null if a client did
+             */
+            created_by: string | null;
+            /**
+             * Format: uuid
+             * @description The page above; null is the root
+             */
+            parent_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            deleted_at: string;
+            /** @description Who deleted it; null if that was before the history of the record began */
+            deleted_by: components["schemas"]["Deleter"] | null;
         };
         TrashedProject: {
             /** Format: uuid */
@@ -8346,6 +9046,8 @@ export interface components {
             updated_at: string;
             /** Format: date-time */
             deleted_at: string;
+            /** @description Who deleted it; null if that was before the history of the record began */
+            deleted_by: components["schemas"]["Deleter"] | null;
         };
         TrashedTask: {
             /** Format: uuid */
@@ -8398,6 +9100,8 @@ export interface components {
             updated_at: string;
             /** Format: date-time */
             deleted_at: string;
+            /** @description Who deleted it; null if that was before the history of the record began */
+            deleted_by: components["schemas"]["Deleter"] | null;
         };
         TrashedTimeEntry: {
             /** Format: uuid */
@@ -8436,6 +9140,50 @@ export interface components {
             updated_at: string;
             /** Format: date-time */
             deleted_at: string;
+            /** @description Who deleted it; null if that was before the history of the record began */
+            deleted_by: components["schemas"]["Deleter"] | null;
+        };
+        TrashedWebhookEndpoint: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uri
+             * @description Where events are sent: an https URL at a public address
+             * @example https://example.com/webhooks
+             */
+            url: string;
+            description: string | null;
+            /**
+             * @description Receives a mail when the endpoint is disabled because it keeps failing
+             * @example ada@example.com
+             */
+            contact_email: string | null;
+            event_types: components["schemas"]["WebhookEventSelector"][];
+            is_enabled: boolean;
+            is_ordered: boolean;
+            /**
+             * @description Why the endpoint was disabled automatically: all requests failed for days, or it responded with 410
+             * @enum {unknown}
+             */
+            disabled_reason: "failing" | "gone" | null;
+            /**
+             * Format: date-time
+             * @description The first failed request since the last success
+             */
+            failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description Until then, requests are also signed with the secret that was replaced last.
+             */
+            previous_secret_expires_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            deleted_at: string;
+            /** @description Who deleted it; null if that was before the history of the record began */
+            deleted_by: components["schemas"]["Deleter"] | null;
         };
         TreePage: {
             /** Format: uuid */
@@ -9001,20 +9749,6 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The input is invalid; `errors` names every invalid field */
-        UnprocessableEntity5: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
         /** @description The caller lacks a permission, which is named, or may not act in the tenant */
         Forbidden5: {
             headers: {
@@ -9031,7 +9765,7 @@ export interface components {
             };
         };
         /** @description The input is invalid; `errors` names every invalid field */
-        UnprocessableEntity6: {
+        UnprocessableEntity5: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9053,6 +9787,20 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The input is invalid; `errors` names every invalid field */
+        UnprocessableEntity6: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 [name: string]: unknown;
             };
             content: {
@@ -9104,6 +9852,20 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
+        /** @description Records refer to it and `force` is not true; `references` has their numbers, up to 10000 each */
+        Conflict3: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The caller lacks a permission, which is named, or may not act in the tenant */
         Forbidden10: {
             headers: {
@@ -9149,20 +9911,6 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller does not see what an earlier request with the `Idempotency-Key` created, or it is gone */
-        NotFound3: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
         /** @description The caller lacks a permission, which is named, or may not act in the tenant */
         Forbidden13: {
             headers: {
@@ -9172,20 +9920,6 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The channel is direct */
-        Conflict3: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 [name: string]: unknown;
             };
             content: {
@@ -9207,8 +9941,51 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The channel is direct. A request with the same `Idempotency-Key` is still running */
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        Forbidden15: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller does not see what an earlier request with the `Idempotency-Key` created, or it is gone */
+        NotFound3: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The channel is direct */
         Conflict4: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The channel is direct. A request with the same `Idempotency-Key` is still running */
+        Conflict5: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9235,8 +10012,23 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        Forbidden16: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The participant is the last owner, or the channel is direct */
-        Conflict5: {
+        Conflict6: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9263,21 +10055,6 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
-        Forbidden15: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
         /** @description The input is invalid; `errors` names every invalid field */
         UnprocessableEntity9: {
             headers: {
@@ -9292,8 +10069,23 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        Forbidden17: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The message is recalled */
-        Conflict6: {
+        Conflict7: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9307,7 +10099,7 @@ export interface components {
             };
         };
         /** @description The time is over (`recall_expired`), or the message is recalled already */
-        Conflict7: {
+        Conflict8: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9391,7 +10183,7 @@ export interface components {
             };
         };
         /** @description The file is being scanned (`scan_pending`), contains malware (`file_quarantined`) or exceeds a limit of the scanner (`file_unscannable`) */
-        Conflict8: {
+        Conflict9: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9427,36 +10219,6 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "Content-Range": components["headers"]["Content-Range"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
-        Forbidden16: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
-        Forbidden17: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                 [name: string]: unknown;
             };
             content: {
@@ -9508,8 +10270,8 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The token is missing, or identity rejects it */
-        Unauthorized2: {
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        Forbidden20: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9523,8 +10285,8 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
-        Forbidden20: {
+        /** @description The token is missing, or identity rejects it */
+        Unauthorized2: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9583,20 +10345,6 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The member is the owner, or the last manager of a private project */
-        Conflict9: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
         /** @description The caller lacks a permission, which is named, or may not act in the tenant */
         Forbidden24: {
             headers: {
@@ -9621,6 +10369,20 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The member is the owner, or the last manager of a private project */
+        Conflict10: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 [name: string]: unknown;
             };
             content: {
@@ -9657,20 +10419,6 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The limit of 100 records is reached. A request with the same `Idempotency-Key` is still running */
-        Conflict10: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
         /** @description The caller lacks a permission, which is named, or may not act in the tenant */
         Forbidden28: {
             headers: {
@@ -9701,7 +10449,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request is not pending */
+        /** @description The limit of 100 records is reached. A request with the same `Idempotency-Key` is still running */
         Conflict11: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9715,7 +10463,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller lacks `leave_requests.delete`; or the leave is approved, and the caller lacks `leave_requests.review` or is its owner (`own_leave_request`) */
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
         Forbidden30: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9730,8 +10478,52 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller lacks `leave_requests.review`, or reviews a request of their own (`own_leave_request`) */
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
         Forbidden31: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request is not pending */
+        Conflict12: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller lacks `leave_requests.delete`; or the leave is approved, and the caller lacks `leave_requests.review` or is its owner (`own_leave_request`) */
+        Forbidden32: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller lacks `leave_requests.review`, or reviews a request of their own (`own_leave_request`) */
+        Forbidden33: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -9760,50 +10552,6 @@ export interface components {
             };
         };
         /** @description The caller lacks a permission, which is named, or may not act in the tenant */
-        Forbidden32: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
-        Forbidden33: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The file store is full */
-        InsufficientStorage: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The caller lacks a permission, or write access to a folder */
         Forbidden34: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9833,7 +10581,21 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller lacks a permission, or write access to a folder */
+        /** @description The file store is full */
+        InsufficientStorage: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller lacks a permission, or write access to a folder. The cover of something that is published or scheduled requires the permission to publish that as well. */
         Forbidden36: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9850,6 +10612,36 @@ export interface components {
         };
         /** @description The caller lacks a permission, which is named, or may not act in the tenant */
         Forbidden37: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller lacks a permission, or write access to a folder. The cover of something that is published or scheduled requires the permission to publish that as well. */
+        Forbidden38: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        Forbidden39: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10018,7 +10810,7 @@ export interface components {
             };
         };
         /** @description The caller lacks the permission, or write access to the folder */
-        Forbidden38: {
+        Forbidden40: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10079,7 +10871,7 @@ export interface components {
             };
         };
         /** @description `Upload-Offset` is not the number of bytes that the service has, or the document conflicts with another one */
-        Conflict12: {
+        Conflict13: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10154,7 +10946,7 @@ export interface components {
             };
         };
         /** @description The upload is finished */
-        Conflict13: {
+        Conflict14: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10184,37 +10976,6 @@ export interface components {
             };
         };
         /** @description The caller lacks the permission, or write access to the folder */
-        Forbidden39: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                "Tus-Resumable": components["headers"]["Tus-Resumable"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
-        Forbidden40: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The caller lacks a permission, or write access to a folder */
         Forbidden41: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10223,6 +10984,7 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                "Tus-Resumable": components["headers"]["Tus-Resumable"];
                 [name: string]: unknown;
             };
             content: {
@@ -10244,21 +11006,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The folder, or a private folder below it, would have no member with write access. Deleted folders count while they can be restored. */
-        Conflict14: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        /** @description The caller lacks a permission, or write access to a folder */
         Forbidden43: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10273,7 +11021,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller lacks a permission, or write access to a folder */
+        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
         Forbidden44: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10288,7 +11036,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        /** @description The caller lacks a permission, or write access to a folder */
         Forbidden45: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10297,6 +11045,20 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The folder, or a private folder below it, would have no member with write access. Deleted folders count while they can be restored */
+        Conflict15: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 [name: string]: unknown;
             };
             content: {
@@ -10318,7 +11080,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+        /** @description The caller lacks a permission, or write access to a folder */
         Forbidden47: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10327,63 +11089,6 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The record is published already and cannot be scheduled */
-        Conflict15: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The publication cannot be scheduled because CRM has no client at identity */
-        ServiceUnavailable4: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Another record has its language, or the record above is deleted */
-        Conflict16: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The input is invalid; `errors` names every invalid field */
-        UnprocessableEntity14: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 [name: string]: unknown;
             };
             content: {
@@ -10459,6 +11164,63 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The record is published already and cannot be scheduled */
+        Conflict16: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The publication cannot be scheduled because CRM has no client at identity */
+        ServiceUnavailable4: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Another record has its language, or the record above is deleted */
+        Conflict17: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The input is invalid; `errors` names every invalid field */
+        UnprocessableEntity14: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 [name: string]: unknown;
             };
             content: {
@@ -10675,6 +11437,21 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
+        /** @description Identity does not answer, or CRM has no client at identity */
+        ServiceUnavailable5: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
         /** @description There is no such published record, or the tenant has no public site */
         NotFound5: {
             headers: {
@@ -10766,7 +11543,7 @@ export interface components {
             };
         };
         /** @description Identity or the database is unavailable. The token may still be valid, so do not sign out */
-        ServiceUnavailable5: {
+        ServiceUnavailable6: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10841,52 +11618,22 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
+        /** @description The endpoint is disabled */
+        Conflict18: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The caller lacks a permission, which is named, or may not act in the tenant */
         Forbidden71: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The endpoint is disabled */
-        Conflict17: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
-        Forbidden72: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The caller lacks a permission, which is named, or may not act in the tenant */
-        Forbidden73: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10944,7 +11691,7 @@ export interface components {
             };
         };
         /** @description Too many tests are running, or the credentials cannot be decrypted */
-        ServiceUnavailable6: {
+        ServiceUnavailable7: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -11078,6 +11825,21 @@ export interface operations {
                     };
                 };
             };
+            /** @description A script or document of another origin loads it instead of opening it */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -11202,7 +11964,7 @@ export interface operations {
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            /** @description The service is not ready to handle requests yet */
+            /** @description The service is not ready to handle requests yet, or is about to stop */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11222,7 +11984,7 @@ export interface operations {
     listContactTrash: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -11230,6 +11992,8 @@ export interface operations {
                 sort?: "deleted_at" | "-deleted_at";
                 /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
                 exact_total?: boolean;
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
+                search?: string;
                 /** @description By fields that the tenant has declared as filterable, as `custom.<key>=<value>` or `custom[<key>]=<value>`. */
                 custom?: {
                     [key: string]: string;
@@ -11290,7 +12054,7 @@ export interface operations {
     listContacts: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -11815,7 +12579,7 @@ export interface operations {
     listContactHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -11948,7 +12712,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden2"];
+            403: components["responses"]["Forbidden5"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -11962,7 +12726,7 @@ export interface operations {
     listContactMerges: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -12149,7 +12913,7 @@ export interface operations {
     listContactTimeline: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -12200,7 +12964,7 @@ export interface operations {
     listCompanyDuplicates: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -12238,7 +13002,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden5"];
+            403: components["responses"]["Forbidden6"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -12248,7 +13012,7 @@ export interface operations {
     listCompanyTrash: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -12256,6 +13020,8 @@ export interface operations {
                 sort?: "deleted_at" | "-deleted_at";
                 /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
                 exact_total?: boolean;
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
+                search?: string;
             };
             header?: {
                 /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
@@ -12312,7 +13078,7 @@ export interface operations {
     listCompanies: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -12366,7 +13132,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden5"];
+            403: components["responses"]["Forbidden6"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -12561,7 +13327,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden6"];
+            403: components["responses"]["Forbidden7"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -12624,7 +13390,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden7"];
+            403: components["responses"]["Forbidden8"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -12637,7 +13403,10 @@ export interface operations {
     };
     deleteCompany: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether to delete it although records refer to it */
+                force?: boolean;
+            };
             header?: {
                 /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
@@ -12667,8 +13436,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden8"];
+            403: components["responses"]["Forbidden9"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict3"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -12774,7 +13544,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden8"];
+            403: components["responses"]["Forbidden9"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -12788,7 +13558,7 @@ export interface operations {
     listCompanyHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -12826,7 +13596,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden6"];
+            403: components["responses"]["Forbidden7"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -12877,7 +13647,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden7"];
+            403: components["responses"]["Forbidden8"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -12921,7 +13691,21 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden7"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -12935,7 +13719,7 @@ export interface operations {
     listCompanyAddresses: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -12973,7 +13757,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden7"];
+            403: components["responses"]["Forbidden8"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -13026,7 +13810,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden7"];
+            403: components["responses"]["Forbidden8"];
             404: components["responses"]["NotFound"];
             /** @description The list already has 50 entries. A request with the same `Idempotency-Key` is still running */
             409: {
@@ -13115,7 +13899,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden9"];
+            403: components["responses"]["Forbidden10"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -13173,7 +13957,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden9"];
+            403: components["responses"]["Forbidden10"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -13217,7 +14001,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden9"];
+            403: components["responses"]["Forbidden10"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -13231,7 +14015,7 @@ export interface operations {
     listCompanyTimeline: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -13271,7 +14055,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden6"];
+            403: components["responses"]["Forbidden7"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -13282,7 +14066,7 @@ export interface operations {
     listCommunicationLogTrash: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -13290,6 +14074,8 @@ export interface operations {
                 sort?: "deleted_at" | "-deleted_at";
                 /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
                 exact_total?: boolean;
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
+                search?: string;
             };
             header?: {
                 /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
@@ -13346,7 +14132,7 @@ export interface operations {
     listCommunicationLogs: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -13620,7 +14406,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden10"];
+            403: components["responses"]["Forbidden11"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -13757,7 +14543,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden11"];
+            403: components["responses"]["Forbidden12"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -13805,7 +14591,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden11"];
+            403: components["responses"]["Forbidden12"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -13819,7 +14605,7 @@ export interface operations {
     listCommunicationLogHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -13857,7 +14643,162 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden10"];
+            403: components["responses"]["Forbidden11"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    listBotTrash: {
+        parameters: {
+            query?: {
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "deleted_at" | "-deleted_at";
+                /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
+                exact_total?: boolean;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TrashedBot"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden13"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    listChannelTrash: {
+        parameters: {
+            query?: {
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "deleted_at" | "-deleted_at";
+                /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
+                exact_total?: boolean;
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
+                search?: string;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TrashedChannel"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden14"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    listMessageTrash: {
+        parameters: {
+            query?: {
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "deleted_at" | "-deleted_at";
+                /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
+                exact_total?: boolean;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TrashedMessage"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -13868,7 +14809,7 @@ export interface operations {
     listChannels: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -13917,7 +14858,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden12"];
+            403: components["responses"]["Forbidden14"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -13983,7 +14924,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden12"];
+            403: components["responses"]["Forbidden14"];
             404: components["responses"]["NotFound3"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
@@ -14041,7 +14982,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden12"];
+            403: components["responses"]["Forbidden14"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -14098,7 +15039,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden13"];
+            403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -14147,9 +15088,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden13"];
+            403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict3"];
+            409: components["responses"]["Conflict4"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -14194,7 +15135,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden13"];
+            403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
             /** @description The channel has messages and `force` is not true, or it is direct */
             409: {
@@ -14256,9 +15197,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden13"];
+            403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict3"];
+            409: components["responses"]["Conflict4"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -14271,7 +15212,7 @@ export interface operations {
     listChannelHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -14309,7 +15250,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden13"];
+            403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -14320,7 +15261,7 @@ export interface operations {
     listChannelParticipants: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -14363,7 +15304,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden14"];
+            403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -14414,9 +15355,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden14"];
+            403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict4"];
+            409: components["responses"]["Conflict5"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity7"];
@@ -14476,7 +15417,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden14"];
+            403: components["responses"]["Forbidden16"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -14526,9 +15467,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden14"];
+            403: components["responses"]["Forbidden16"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict5"];
+            409: components["responses"]["Conflict6"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -14571,9 +15512,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden14"];
+            403: components["responses"]["Forbidden16"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict5"];
+            409: components["responses"]["Conflict6"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -14586,7 +15527,7 @@ export interface operations {
     listChannelParticipantHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -14625,7 +15566,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden14"];
+            403: components["responses"]["Forbidden16"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -14640,6 +15581,8 @@ export interface operations {
                 before?: number;
                 /** @description Only messages at higher positions: without `before`, the oldest of them, and then newer ones. */
                 after?: number;
+                /** @description The number of the page, from 1; beyond the end, the last one. Not together with `before` or `after`. Pages that are far from the newest message take longer than with these. */
+                page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
                 /** @description Only replies to this message */
@@ -14675,7 +15618,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Message"][];
-                        meta: components["schemas"]["MessagePageMeta"];
+                        meta: components["schemas"]["PageMeta"];
                         links: components["schemas"]["PageLinks"];
                     };
                 };
@@ -14795,7 +15738,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -14845,9 +15788,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict6"];
+            409: components["responses"]["Conflict7"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -14890,7 +15833,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -14939,7 +15882,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
             /** @description The message had only a file, which has been deleted for good */
             409: {
@@ -15002,9 +15945,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict7"];
+            409: components["responses"]["Conflict8"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -15052,9 +15995,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict6"];
+            409: components["responses"]["Conflict7"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -15102,7 +16045,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -15116,7 +16059,7 @@ export interface operations {
     listMessageHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -15155,7 +16098,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -15311,9 +16254,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict8"];
+            409: components["responses"]["Conflict9"];
             412: components["responses"]["PreconditionFailed2"];
             416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
@@ -15325,7 +16268,7 @@ export interface operations {
     listReactions: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -15364,7 +16307,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -15420,7 +16363,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden15"];
+            403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
             /** @description The message is recalled, or has 50 different emoji. A request with the same `Idempotency-Key` is still running */
             409: {
@@ -15506,7 +16449,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict6"];
+            409: components["responses"]["Conflict7"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -15518,7 +16461,7 @@ export interface operations {
     listBots: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -15562,7 +16505,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden16"];
+            403: components["responses"]["Forbidden13"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -15607,7 +16550,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden16"];
+            403: components["responses"]["Forbidden13"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity6"];
@@ -15666,7 +16609,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden17"];
+            403: components["responses"]["Forbidden18"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -15715,7 +16658,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden17"];
+            403: components["responses"]["Forbidden18"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -15758,7 +16701,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden17"];
+            403: components["responses"]["Forbidden18"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -15806,7 +16749,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden17"];
+            403: components["responses"]["Forbidden18"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -15820,7 +16763,7 @@ export interface operations {
     listBotHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -15858,7 +16801,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden17"];
+            403: components["responses"]["Forbidden18"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -15903,7 +16846,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden17"];
+            403: components["responses"]["Forbidden18"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -15917,7 +16860,7 @@ export interface operations {
     listChannelBots: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -15959,7 +16902,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden18"];
+            403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -16010,9 +16953,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden18"];
+            403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict4"];
+            409: components["responses"]["Conflict5"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description The input is invalid; `errors` names every invalid field */
@@ -16085,7 +17028,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden18"];
+            403: components["responses"]["Forbidden19"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -16126,9 +17069,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden18"];
+            403: components["responses"]["Forbidden19"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict3"];
+            409: components["responses"]["Conflict4"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -16141,7 +17084,7 @@ export interface operations {
     listChannelBotHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -16180,7 +17123,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden18"];
+            403: components["responses"]["Forbidden19"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -16222,7 +17165,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden19"];
+            403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests2"];
@@ -16262,7 +17205,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden19"];
+            403: components["responses"]["Forbidden20"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests2"];
             500: components["responses"]["InternalServerError"];
@@ -16310,7 +17253,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden13"];
+            403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
             /** @description The caller does not participate in the channel */
             409: {
@@ -16366,7 +17309,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden19"];
+            403: components["responses"]["Forbidden20"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -16403,7 +17346,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden13"];
+            403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -16447,7 +17390,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden13"];
+            403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -16458,7 +17401,7 @@ export interface operations {
     searchMessages: {
         parameters: {
             query: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -16757,7 +17700,7 @@ export interface operations {
             401: components["responses"]["Unauthorized2"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict6"];
+            409: components["responses"]["Conflict7"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -16845,7 +17788,7 @@ export interface operations {
             401: components["responses"]["Unauthorized2"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict7"];
+            409: components["responses"]["Conflict8"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -16858,7 +17801,7 @@ export interface operations {
     listProjectTrash: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -16866,6 +17809,8 @@ export interface operations {
                 sort?: "deleted_at" | "-deleted_at";
                 /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
                 exact_total?: boolean;
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
+                search?: string;
             };
             header?: {
                 /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
@@ -16922,7 +17867,7 @@ export interface operations {
     listProjects: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -17205,7 +18150,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden20"];
+            403: components["responses"]["Forbidden21"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -17283,21 +18228,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            403: components["responses"]["Forbidden22"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -17310,7 +18241,10 @@ export interface operations {
     };
     deleteProject: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether to delete it although records refer to it */
+                force?: boolean;
+            };
             header?: {
                 /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
                 "X-Tenant"?: components["parameters"]["X-Tenant"];
@@ -17340,8 +18274,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden21"];
+            403: components["responses"]["Forbidden23"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict3"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -17398,7 +18333,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden21"];
+            403: components["responses"]["Forbidden23"];
             404: components["responses"]["NotFound"];
             /** @description Another project has the key, and the request gives no other one */
             409: {
@@ -17426,7 +18361,7 @@ export interface operations {
     listProjectHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -17464,7 +18399,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden20"];
+            403: components["responses"]["Forbidden21"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -17475,7 +18410,7 @@ export interface operations {
     listProjectMembers: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -17518,7 +18453,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden22"];
+            403: components["responses"]["Forbidden21"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -17569,7 +18504,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden23"];
+            403: components["responses"]["Forbidden22"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
@@ -17694,7 +18629,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden22"];
+            403: components["responses"]["Forbidden24"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -17744,9 +18679,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden23"];
+            403: components["responses"]["Forbidden25"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict9"];
+            409: components["responses"]["Conflict10"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -17789,9 +18724,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden23"];
+            403: components["responses"]["Forbidden25"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict9"];
+            409: components["responses"]["Conflict10"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -17804,7 +18739,7 @@ export interface operations {
     listProjectMemberHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -17843,7 +18778,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden22"];
+            403: components["responses"]["Forbidden24"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -17854,7 +18789,7 @@ export interface operations {
     listTimeEntryTrash: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -17918,7 +18853,7 @@ export interface operations {
     listTimeEntries: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -18029,7 +18964,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden24"];
+            403: components["responses"]["Forbidden26"];
             404: components["responses"]["NotFound3"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
@@ -18228,7 +19163,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden24"];
+            403: components["responses"]["Forbidden26"];
             /** @description A timer of the caller is running already, or an entry of theirs ends more than a minute from now. A request with the same `Idempotency-Key` is still running */
             409: {
                 headers: {
@@ -18301,7 +19236,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden25"];
+            403: components["responses"]["Forbidden27"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -18350,7 +19285,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden26"];
+            403: components["responses"]["Forbidden28"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -18393,7 +19328,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden27"];
+            403: components["responses"]["Forbidden29"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -18441,7 +19376,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden27"];
+            403: components["responses"]["Forbidden29"];
             404: components["responses"]["NotFound"];
             /** @description It overlaps with another entry of the user */
             409: {
@@ -18469,7 +19404,7 @@ export interface operations {
     listTimeEntryHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -18507,7 +19442,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden25"];
+            403: components["responses"]["Forbidden27"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -18552,7 +19487,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden26"];
+            403: components["responses"]["Forbidden28"];
             404: components["responses"]["NotFound"];
             /** @description The timer is not running, or has not begun yet */
             409: {
@@ -18580,7 +19515,7 @@ export interface operations {
     listCustomFields: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -18698,7 +19633,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            409: components["responses"]["Conflict10"];
+            409: components["responses"]["Conflict11"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description The input is invalid; `errors` names every invalid field */
@@ -18830,7 +19765,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden28"];
+            403: components["responses"]["Forbidden30"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -18964,7 +19899,7 @@ export interface operations {
     listCustomFieldHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -19002,7 +19937,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden28"];
+            403: components["responses"]["Forbidden30"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -19013,7 +19948,7 @@ export interface operations {
     listLeaveRequestTrash: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -19077,7 +20012,7 @@ export interface operations {
     listLeaveRequests: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -19406,7 +20341,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden29"];
+            403: components["responses"]["Forbidden31"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -19489,7 +20424,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict11"];
+            409: components["responses"]["Conflict12"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -19531,7 +20466,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden30"];
+            403: components["responses"]["Forbidden32"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -19545,7 +20480,7 @@ export interface operations {
     listLeaveRequestHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -19583,7 +20518,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden29"];
+            403: components["responses"]["Forbidden31"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -19628,7 +20563,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden30"];
+            403: components["responses"]["Forbidden32"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -19682,9 +20617,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden31"];
+            403: components["responses"]["Forbidden33"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict11"];
+            409: components["responses"]["Conflict12"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -19737,9 +20672,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden31"];
+            403: components["responses"]["Forbidden33"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict11"];
+            409: components["responses"]["Conflict12"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -19802,7 +20737,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict11"];
+            409: components["responses"]["Conflict12"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -19815,7 +20750,7 @@ export interface operations {
     listTaskTrash: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -19823,6 +20758,8 @@ export interface operations {
                 sort?: "deleted_at" | "-deleted_at";
                 /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
                 exact_total?: boolean;
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
+                search?: string;
             };
             header?: {
                 /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
@@ -19879,7 +20816,7 @@ export interface operations {
     listTasks: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -19899,8 +20836,10 @@ export interface operations {
                 creator_id?: string;
                 due_from?: string;
                 due_to?: string;
-                /** @description Whether the task is not done and was due before today (UTC) */
+                /** @description Whether the task is not done and was due before today */
                 overdue?: boolean;
+                /** @description Where the day of `overdue` is today, by its name in the IANA database */
+                time_zone?: string;
                 completed_from?: string;
                 completed_to?: string;
                 created_from?: string;
@@ -20043,8 +20982,10 @@ export interface operations {
                 creator_id?: string;
                 due_from?: string;
                 due_to?: string;
-                /** @description Whether the task is not done and was due before today (UTC) */
+                /** @description Whether the task is not done and was due before today */
                 overdue?: boolean;
+                /** @description Where the day of `overdue` is today, by its name in the IANA database */
+                time_zone?: string;
                 completed_from?: string;
                 completed_to?: string;
                 created_from?: string;
@@ -20111,7 +21052,7 @@ export interface operations {
                 project_id: string;
                 /** @description Only this column; required for pages after the first. */
                 column?: "todo" | "in_progress" | "review" | "done";
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -20365,7 +21306,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden32"];
+            403: components["responses"]["Forbidden34"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -20502,7 +21443,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden33"];
+            403: components["responses"]["Forbidden35"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -20516,7 +21457,7 @@ export interface operations {
     listTaskHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -20554,7 +21495,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden32"];
+            403: components["responses"]["Forbidden34"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -20599,7 +21540,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden33"];
+            403: components["responses"]["Forbidden35"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -20613,7 +21554,7 @@ export interface operations {
     listDocuments: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -20713,7 +21654,7 @@ export interface operations {
                     folder_id?: string;
                     description?: string;
                     /**
-                     * @description Separated by commas
+                     * @description Separated by commas, or a list of texts in JSON
                      * @example offer, 2026
                      */
                     tags?: string;
@@ -20743,7 +21684,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest3"];
             401: components["responses"]["Unauthorized"];
-            /** @description The caller lacks a permission, or write access to a folder */
+            /** @description The caller lacks a permission, or write access to a folder. The cover of something that is published or scheduled requires the permission to publish that as well. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20774,7 +21715,7 @@ export interface operations {
     listDocumentTrash: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -20782,6 +21723,8 @@ export interface operations {
                 sort?: "deleted_at" | "-deleted_at";
                 /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
                 exact_total?: boolean;
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
+                search?: string;
             };
             header?: {
                 /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
@@ -20865,7 +21808,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden34"];
+            403: components["responses"]["Forbidden36"];
             /** @description The trash of the caller has no such document */
             404: {
                 headers: {
@@ -21014,7 +21957,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            /** @description The caller lacks a permission, or write access to a folder */
+            /** @description The caller lacks a permission, or write access to a folder. The cover of something that is published or scheduled requires the permission to publish that as well. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21114,7 +22057,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden35"];
+            403: components["responses"]["Forbidden37"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -21163,7 +22106,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden36"];
+            403: components["responses"]["Forbidden38"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -21206,7 +22149,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden34"];
+            403: components["responses"]["Forbidden36"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -21254,7 +22197,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden34"];
+            403: components["responses"]["Forbidden36"];
             404: components["responses"]["NotFound"];
             /** @description The folder of the document is deleted */
             409: {
@@ -21282,7 +22225,7 @@ export interface operations {
     listDocumentHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -21320,7 +22263,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden35"];
+            403: components["responses"]["Forbidden37"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -21373,7 +22316,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest3"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden36"];
+            403: components["responses"]["Forbidden38"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
@@ -21403,7 +22346,7 @@ export interface operations {
     listDocumentVersions: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -21501,7 +22444,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest3"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden36"];
+            403: components["responses"]["Forbidden38"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
@@ -21566,7 +22509,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden37"];
+            403: components["responses"]["Forbidden39"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -21607,7 +22550,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description The caller lacks a permission, or write access to a folder */
+            /** @description The caller lacks a permission, or write access to a folder. The cover of something that is published or scheduled requires the permission to publish that as well. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -21684,7 +22627,21 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden36"];
+            /** @description The caller lacks a permission, or write access to a folder. The cover of something that is published or scheduled requires the permission to publish that as well. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             /** @description The quota has no room: each version counts towards it, also with the same content */
@@ -21790,9 +22747,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden35"];
+            403: components["responses"]["Forbidden37"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict8"];
+            409: components["responses"]["Conflict9"];
             412: components["responses"]["PreconditionFailed2"];
             416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
@@ -21883,7 +22840,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden35"];
+            403: components["responses"]["Forbidden37"];
             /** @description There is no such document, or it has no thumbnail */
             404: {
                 headers: {
@@ -21898,7 +22855,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            409: components["responses"]["Conflict8"];
+            409: components["responses"]["Conflict9"];
             412: components["responses"]["PreconditionFailed2"];
             416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
@@ -21990,9 +22947,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden35"];
+            403: components["responses"]["Forbidden39"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict8"];
+            409: components["responses"]["Conflict9"];
             412: components["responses"]["PreconditionFailed2"];
             416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
@@ -22161,9 +23118,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest4"];
             401: components["responses"]["Unauthorized3"];
-            403: components["responses"]["Forbidden38"];
+            403: components["responses"]["Forbidden40"];
             404: components["responses"]["NotFound4"];
-            409: components["responses"]["Conflict13"];
+            409: components["responses"]["Conflict14"];
             412: components["responses"]["PreconditionFailed3"];
             413: components["responses"]["PayloadTooLarge6"];
             415: components["responses"]["UnsupportedMediaType3"];
@@ -22211,7 +23168,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest4"];
             401: components["responses"]["Unauthorized3"];
-            403: components["responses"]["Forbidden38"];
+            403: components["responses"]["Forbidden40"];
             404: components["responses"]["NotFound4"];
             410: components["responses"]["Gone"];
             412: components["responses"]["PreconditionFailed3"];
@@ -22266,10 +23223,10 @@ export interface operations {
             };
             400: components["responses"]["BadRequest5"];
             401: components["responses"]["Unauthorized3"];
-            403: components["responses"]["Forbidden38"];
+            403: components["responses"]["Forbidden40"];
             404: components["responses"]["NotFound4"];
             408: components["responses"]["RequestTimeout2"];
-            409: components["responses"]["Conflict12"];
+            409: components["responses"]["Conflict13"];
             410: components["responses"]["Gone"];
             412: components["responses"]["PreconditionFailed3"];
             413: components["responses"]["PayloadTooLarge5"];
@@ -22334,7 +23291,22 @@ export interface operations {
             };
             400: components["responses"]["BadRequest4"];
             401: components["responses"]["Unauthorized3"];
-            403: components["responses"]["Forbidden39"];
+            /** @description The caller lacks the permission, or write access to the folder */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Tus-Resumable": components["headers"]["Tus-Resumable"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             404: components["responses"]["NotFound4"];
             412: components["responses"]["PreconditionFailed3"];
             413: components["responses"]["PayloadTooLarge4"];
@@ -22379,9 +23351,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest4"];
             401: components["responses"]["Unauthorized3"];
-            403: components["responses"]["Forbidden39"];
+            403: components["responses"]["Forbidden41"];
             404: components["responses"]["NotFound4"];
-            409: components["responses"]["Conflict13"];
+            409: components["responses"]["Conflict14"];
             412: components["responses"]["PreconditionFailed3"];
             413: components["responses"]["PayloadTooLarge6"];
             415: components["responses"]["UnsupportedMediaType3"];
@@ -22430,7 +23402,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest4"];
             401: components["responses"]["Unauthorized3"];
-            403: components["responses"]["Forbidden39"];
+            403: components["responses"]["Forbidden41"];
             404: components["responses"]["NotFound4"];
             410: components["responses"]["Gone"];
             412: components["responses"]["PreconditionFailed3"];
@@ -22486,10 +23458,10 @@ export interface operations {
             };
             400: components["responses"]["BadRequest5"];
             401: components["responses"]["Unauthorized3"];
-            403: components["responses"]["Forbidden39"];
+            403: components["responses"]["Forbidden41"];
             404: components["responses"]["NotFound4"];
             408: components["responses"]["RequestTimeout2"];
-            409: components["responses"]["Conflict12"];
+            409: components["responses"]["Conflict13"];
             410: components["responses"]["Gone"];
             412: components["responses"]["PreconditionFailed3"];
             413: components["responses"]["PayloadTooLarge5"];
@@ -22504,7 +23476,7 @@ export interface operations {
     listDocumentLinks: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -22546,7 +23518,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden40"];
+            403: components["responses"]["Forbidden37"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -22594,7 +23566,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden40"];
+            403: components["responses"]["Forbidden37"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -22655,7 +23627,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden40"];
+            403: components["responses"]["Forbidden42"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -22696,7 +23668,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden40"];
+            403: components["responses"]["Forbidden42"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -22825,7 +23797,7 @@ export interface operations {
     listDocumentFolders: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -22964,7 +23936,7 @@ export interface operations {
     listDocumentFolderTrash: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -22972,6 +23944,8 @@ export interface operations {
                 sort?: "deleted_at" | "-deleted_at";
                 /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
                 exact_total?: boolean;
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
+                search?: string;
             };
             header?: {
                 /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
@@ -23055,7 +24029,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden41"];
+            403: components["responses"]["Forbidden43"];
             /** @description The trash of the caller has no such folder */
             404: {
                 headers: {
@@ -23196,7 +24170,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden42"];
+            403: components["responses"]["Forbidden44"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -23256,23 +24230,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            /** @description The caller lacks a permission, or write access to a folder */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            403: components["responses"]["Forbidden45"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict14"];
+            409: components["responses"]["Conflict15"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -23317,7 +24277,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden41"];
+            403: components["responses"]["Forbidden43"];
             404: components["responses"]["NotFound"];
             /** @description The folder is not empty */
             409: {
@@ -23379,7 +24339,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden41"];
+            403: components["responses"]["Forbidden43"];
             404: components["responses"]["NotFound"];
             /** @description The folder above is deleted, or another folder in it has the name */
             409: {
@@ -23407,7 +24367,7 @@ export interface operations {
     listDocumentFolderHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -23445,7 +24405,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden42"];
+            403: components["responses"]["Forbidden44"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -23456,7 +24416,7 @@ export interface operations {
     listDocumentFolderMembers: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -23498,7 +24458,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden43"];
+            403: components["responses"]["Forbidden44"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -23549,9 +24509,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden44"];
+            403: components["responses"]["Forbidden45"];
             404: components["responses"]["NotFound"];
-            /** @description The folder, or a private folder below it, would have no member with write access. Deleted folders count while they can be restored.. A request with the same `Idempotency-Key` is still running */
+            /** @description The folder, or a private folder below it, would have no member with write access. Deleted folders count while they can be restored. A request with the same `Idempotency-Key` is still running */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -23624,7 +24584,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden43"];
+            403: components["responses"]["Forbidden46"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -23674,9 +24634,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden44"];
+            403: components["responses"]["Forbidden47"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict14"];
+            409: components["responses"]["Conflict15"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -23732,9 +24692,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden44"];
+            403: components["responses"]["Forbidden47"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict14"];
+            409: components["responses"]["Conflict15"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -23747,7 +24707,7 @@ export interface operations {
     listDocumentFolderMemberHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -23786,7 +24746,126 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden43"];
+            403: components["responses"]["Forbidden46"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    listKbArticleTrash: {
+        parameters: {
+            query?: {
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "deleted_at" | "-deleted_at";
+                /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
+                exact_total?: boolean;
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
+                search?: string;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TrashedKbArticle"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    listKbArticleCommentTrash: {
+        parameters: {
+            query?: {
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "deleted_at" | "-deleted_at";
+                /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
+                exact_total?: boolean;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TrashedKbArticleComment"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden48"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -23797,7 +24876,7 @@ export interface operations {
     listKbArticles: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -24062,7 +25141,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden45"];
+            403: components["responses"]["Forbidden49"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -24111,21 +25190,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            403: components["responses"]["Forbidden50"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -24168,7 +25233,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden46"];
+            403: components["responses"]["Forbidden51"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -24226,9 +25291,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden47"];
+            403: components["responses"]["Forbidden52"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict15"];
+            409: components["responses"]["Conflict16"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -24275,7 +25340,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden47"];
+            403: components["responses"]["Forbidden52"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -24323,7 +25388,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden47"];
+            403: components["responses"]["Forbidden52"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -24371,9 +25436,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden46"];
+            403: components["responses"]["Forbidden51"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict16"];
+            409: components["responses"]["Conflict17"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -24386,7 +25451,7 @@ export interface operations {
     listKbArticleHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -24424,7 +25489,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden45"];
+            403: components["responses"]["Forbidden49"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -24435,7 +25500,7 @@ export interface operations {
     listKbArticleTranslations: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -24473,7 +25538,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden45"];
+            403: components["responses"]["Forbidden49"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -24552,7 +25617,7 @@ export interface operations {
     listKbArticleRevisions: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -24590,7 +25655,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden45"];
+            403: components["responses"]["Forbidden49"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -24637,7 +25702,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden45"];
+            403: components["responses"]["Forbidden49"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -24772,7 +25837,7 @@ export interface operations {
     listKbArticleComments: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -24820,7 +25885,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden48"];
+            403: components["responses"]["Forbidden49"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -24871,7 +25936,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden49"];
+            403: components["responses"]["Forbidden48"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
@@ -24885,7 +25950,7 @@ export interface operations {
     listModeratedComments: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -25000,7 +26065,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden48"];
+            403: components["responses"]["Forbidden53"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -25050,7 +26115,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden49"];
+            403: components["responses"]["Forbidden54"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -25094,7 +26159,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden49"];
+            403: components["responses"]["Forbidden54"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -25143,7 +26208,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden49"];
+            403: components["responses"]["Forbidden54"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -25202,7 +26267,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden50"];
+            403: components["responses"]["Forbidden55"];
             404: components["responses"]["NotFound"];
             /** @description The comment is hidden, or has been edited since `edited_at` */
             409: {
@@ -25265,7 +26330,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden50"];
+            403: components["responses"]["Forbidden55"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -25324,7 +26389,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden50"];
+            403: components["responses"]["Forbidden55"];
             404: components["responses"]["NotFound"];
             /** @description The comment has been edited since `edited_at` */
             409: {
@@ -25352,7 +26417,7 @@ export interface operations {
     listKbArticleCommentHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -25391,7 +26456,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden48"];
+            403: components["responses"]["Forbidden53"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -25402,7 +26467,7 @@ export interface operations {
     listKbArticleFeedback: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -25447,21 +26512,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            403: components["responses"]["Forbidden50"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -25507,7 +26558,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden45"];
+            403: components["responses"]["Forbidden49"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -25560,7 +26611,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden45"];
+            403: components["responses"]["Forbidden49"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -25604,7 +26655,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden45"];
+            403: components["responses"]["Forbidden49"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -25615,7 +26666,7 @@ export interface operations {
     listKbArticlePreviews: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -25657,7 +26708,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden51"];
+            403: components["responses"]["Forbidden49"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -25705,7 +26756,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden52"];
+            403: components["responses"]["Forbidden50"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -25766,7 +26817,21 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden51"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -25807,7 +26872,21 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden52"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -25818,10 +26897,76 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable2"];
         };
     };
+    listBlogPostTrash: {
+        parameters: {
+            query?: {
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "deleted_at" | "-deleted_at";
+                /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
+                exact_total?: boolean;
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
+                search?: string;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TrashedBlogPost"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
     listBlogPosts: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -26086,7 +27231,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden53"];
+            403: components["responses"]["Forbidden56"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -26135,21 +27280,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
+            403: components["responses"]["Forbidden57"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -26192,7 +27323,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden54"];
+            403: components["responses"]["Forbidden58"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -26250,9 +27381,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden55"];
+            403: components["responses"]["Forbidden59"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict15"];
+            409: components["responses"]["Conflict16"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -26299,7 +27430,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden55"];
+            403: components["responses"]["Forbidden59"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -26347,7 +27478,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden55"];
+            403: components["responses"]["Forbidden59"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -26395,9 +27526,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden54"];
+            403: components["responses"]["Forbidden58"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict16"];
+            409: components["responses"]["Conflict17"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -26410,7 +27541,7 @@ export interface operations {
     listBlogPostHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -26448,7 +27579,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden53"];
+            403: components["responses"]["Forbidden56"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -26459,7 +27590,7 @@ export interface operations {
     listBlogPostTranslations: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -26497,7 +27628,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden53"];
+            403: components["responses"]["Forbidden56"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -26576,7 +27707,7 @@ export interface operations {
     listBlogPostRevisions: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -26614,7 +27745,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden53"];
+            403: components["responses"]["Forbidden56"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -26661,7 +27792,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden53"];
+            403: components["responses"]["Forbidden56"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -26796,7 +27927,7 @@ export interface operations {
     listBlogPostPreviews: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -26947,7 +28078,21 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden56"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -26988,11 +28133,91 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden57"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    listPageTrash: {
+        parameters: {
+            query?: {
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "deleted_at" | "-deleted_at";
+                /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
+                exact_total?: boolean;
+                /** @description Matches anywhere in the text, regardless of case and diacritics. */
+                search?: string;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TrashedPage"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -27038,7 +28263,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden58"];
+            403: components["responses"]["Forbidden60"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -27048,7 +28273,7 @@ export interface operations {
     listPages: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -27106,7 +28331,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden58"];
+            403: components["responses"]["Forbidden60"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -27305,7 +28530,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden59"];
+            403: components["responses"]["Forbidden61"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -27354,7 +28579,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden60"];
+            403: components["responses"]["Forbidden62"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -27400,7 +28625,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden61"];
+            403: components["responses"]["Forbidden63"];
             404: components["responses"]["NotFound"];
             /** @description There are pages below it */
             409: {
@@ -27472,9 +28697,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden62"];
+            403: components["responses"]["Forbidden64"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict15"];
+            409: components["responses"]["Conflict16"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -27521,7 +28746,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden62"];
+            403: components["responses"]["Forbidden64"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -27569,7 +28794,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden62"];
+            403: components["responses"]["Forbidden64"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -27617,7 +28842,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden61"];
+            403: components["responses"]["Forbidden63"];
             404: components["responses"]["NotFound"];
             /** @description Another page has the language of one of them, or the page above is deleted */
             409: {
@@ -27645,7 +28870,7 @@ export interface operations {
     listPageHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -27683,7 +28908,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden59"];
+            403: components["responses"]["Forbidden61"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -27694,7 +28919,7 @@ export interface operations {
     listPageTranslations: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -27732,7 +28957,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden59"];
+            403: components["responses"]["Forbidden61"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -27811,7 +29036,7 @@ export interface operations {
     listPageRevisions: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -27849,7 +29074,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden59"];
+            403: components["responses"]["Forbidden61"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -27896,7 +29121,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden59"];
+            403: components["responses"]["Forbidden61"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -28069,7 +29294,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden60"];
+            403: components["responses"]["Forbidden62"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -28083,7 +29308,7 @@ export interface operations {
     listPagePreviews: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -28125,7 +29350,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden63"];
+            403: components["responses"]["Forbidden61"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -28173,7 +29398,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden64"];
+            403: components["responses"]["Forbidden62"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -28234,7 +29459,21 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden63"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -28275,7 +29514,21 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden64"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -28286,10 +29539,74 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable2"];
         };
     };
+    listImportTrash: {
+        parameters: {
+            query?: {
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "deleted_at" | "-deleted_at";
+                /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
+                exact_total?: boolean;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TrashedImport"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
     listImports: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -28869,7 +30186,7 @@ export interface operations {
     listImportHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -28915,10 +30232,267 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable2"];
         };
     };
+    listOrphans: {
+        parameters: {
+            query: {
+                type: "projects" | "document_folders" | "channels";
+                /** @description The `next_after` of the page before */
+                after?: string;
+                per_page?: number;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrphanPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable5"];
+        };
+    };
+    takeOverProject: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such private project, or one of its members has not left the tenant */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable5"];
+        };
+    };
+    takeOverDocumentFolder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such private document folder, or one of its members has not left the tenant */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable5"];
+        };
+    };
+    takeOverChannel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such private channel, or one of its members has not left the tenant */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable5"];
+        };
+    };
     listActivity: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -29243,7 +30817,7 @@ export interface operations {
     listPublishedKbArticles: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -29490,7 +31064,7 @@ export interface operations {
     listPublishedBlogPosts: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -29737,7 +31311,7 @@ export interface operations {
     listPublishedPages: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -30298,7 +31872,7 @@ export interface operations {
             422: components["responses"]["UnprocessableEntity15"];
             429: components["responses"]["TooManyRequests4"];
             500: components["responses"]["InternalServerError3"];
-            503: components["responses"]["ServiceUnavailable5"];
+            503: components["responses"]["ServiceUnavailable6"];
         };
     };
     downloadPreviewCover: {
@@ -30418,13 +31992,13 @@ export interface operations {
             422: components["responses"]["UnprocessableEntity15"];
             429: components["responses"]["TooManyRequests4"];
             500: components["responses"]["InternalServerError3"];
-            503: components["responses"]["ServiceUnavailable5"];
+            503: components["responses"]["ServiceUnavailable6"];
         };
     };
     listTags: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -30640,7 +32214,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden67"];
+            403: components["responses"]["Forbidden5"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -30684,7 +32258,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden67"];
+            403: components["responses"]["Forbidden5"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -30697,7 +32271,7 @@ export interface operations {
     listContentTags: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -30913,7 +32487,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden68"];
+            403: components["responses"]["Forbidden67"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -30957,7 +32531,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden68"];
+            403: components["responses"]["Forbidden67"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -30967,10 +32541,74 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable2"];
         };
     };
+    listWebhookEndpointTrash: {
+        parameters: {
+            query?: {
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
+                page?: number;
+                /** @description Moved into 1 to 100 when outside. */
+                per_page?: number;
+                /** @description `-` in front: descending. */
+                sort?: "deleted_at" | "-deleted_at";
+                /** @description Beyond 10,000, `meta.total` is a minimum unless this is true. */
+                exact_total?: boolean;
+            };
+            header?: {
+                /** @description The slug of the tenant to act in. Required with the token of a client. For a user, it must be the tenant of the token, except for system administrators. */
+                "X-Tenant"?: components["parameters"]["X-Tenant"];
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TrashedWebhookEndpoint"][];
+                        meta: components["schemas"]["PageMeta"];
+                        links: components["schemas"]["PageLinks"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
     listWebhookEndpoints: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -31238,7 +32876,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden69"];
+            403: components["responses"]["Forbidden68"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -31287,7 +32925,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden70"];
+            403: components["responses"]["Forbidden69"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -31330,7 +32968,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden71"];
+            403: components["responses"]["Forbidden70"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -31378,7 +33016,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden71"];
+            403: components["responses"]["Forbidden70"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -31392,7 +33030,7 @@ export interface operations {
     listWebhookEndpointHistory: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -31430,7 +33068,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden69"];
+            403: components["responses"]["Forbidden68"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -31479,7 +33117,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden70"];
+            403: components["responses"]["Forbidden69"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -31524,9 +33162,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden70"];
+            403: components["responses"]["Forbidden69"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict17"];
+            409: components["responses"]["Conflict18"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -31573,9 +33211,9 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden70"];
+            403: components["responses"]["Forbidden69"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict17"];
+            409: components["responses"]["Conflict18"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description The input is invalid; `errors` names every invalid field */
@@ -31600,7 +33238,7 @@ export interface operations {
     listWebhookDeliveries: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -31717,7 +33355,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden72"];
+            403: components["responses"]["Forbidden71"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -31761,7 +33399,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden72"];
+            403: components["responses"]["Forbidden71"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -31844,7 +33482,7 @@ export interface operations {
     listWebhookAttempts: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -31886,7 +33524,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden73"];
+            403: components["responses"]["Forbidden71"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -31945,7 +33583,21 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden73"];
+            /** @description The caller lacks a permission, which is named, or may not act in the tenant */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -31956,7 +33608,7 @@ export interface operations {
     listEmailAccounts: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -32046,7 +33698,7 @@ export interface operations {
             401: components["responses"]["Unauthorized4"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound3"];
-            409: components["responses"]["Conflict10"];
+            409: components["responses"]["Conflict11"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description The input is invalid; `errors` names every invalid field */
@@ -32244,7 +33896,7 @@ export interface operations {
     listSmsAccounts: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -32334,7 +33986,7 @@ export interface operations {
             401: components["responses"]["Unauthorized4"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound3"];
-            409: components["responses"]["Conflict10"];
+            409: components["responses"]["Conflict11"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description The input is invalid; `errors` names every invalid field */
@@ -32583,7 +34235,7 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             502: components["responses"]["BadGateway"];
-            503: components["responses"]["ServiceUnavailable6"];
+            503: components["responses"]["ServiceUnavailable7"];
         };
     };
     testSmsAccount: {
@@ -32636,7 +34288,7 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             502: components["responses"]["BadGateway"];
-            503: components["responses"]["ServiceUnavailable6"];
+            503: components["responses"]["ServiceUnavailable7"];
         };
     };
     getStorageUsage: {

@@ -114,9 +114,12 @@ export const omittedIfBlank = <F extends Field>(inner: F): OptionalField<Out<F>>
   };
 };
 
-/** One of two shapes, in responses. */
-export const either = <A, B>(one: Field<A>, other: Field<B>): Field<A | B, false> =>
-  field(Joi.alternatives(one.joi, other.joi), { anyOf: [one.json, other.json] });
+/**
+ * The usual shape of a response, or a lesser one for callers who may not receive it. Its JSON Schema is that of the usual one: a
+ * union would make all users of a generated client distinguish two types.
+ */
+export const either = <A, B>(usual: Field<A>, lesser: Field<B>): Field<A | B, false> =>
+  field(Joi.alternatives(usual.joi, lesser.joi), usual.json);
 
 /** The key may be left out; null clears the field. */
 export const clearable = <F extends Field>(inner: F): OptionalField<Out<F> | null> => ({

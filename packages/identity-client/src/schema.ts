@@ -123,7 +123,7 @@ export interface paths {
         put?: never;
         /**
          * Sign out
-         * @description Ends the session of the token. With a token of a third-party application, only the tokens of that authorization are revoked, and with an impersonation token only that token.
+         * @description Ends the session of the token, which may have expired. With a token of a tenant’s or a third-party application, only the tokens of that authorization are revoked, and with an impersonation token or an API key only that token.
          */
         post: operations["logout"];
         delete?: never;
@@ -547,7 +547,7 @@ export interface paths {
         };
         /**
          * List the devices you signed in from
-         * @description Most recently used first. A trusted device skips the second factor.
+         * @description All on one page, most recently used first. A trusted device skips the second factor.
          */
         get: operations["listDevices"];
         put?: never;
@@ -663,7 +663,7 @@ export interface paths {
         put?: never;
         /**
          * Switch to another tenant
-         * @description Exchanges the token for one of another tenant in the same session; the next sign-in starts in that tenant. The presented token is revoked. With a code flow token of a first-party client, the response also contains a refresh token for the new tenant, and the old refresh token stops working. Other clients cannot switch.
+         * @description Exchanges the token for one of another tenant in the same session; the next sign-in starts in that tenant. The presented token is revoked. With a code flow token of a first-party client, the response also contains a refresh token for the new tenant, which replaces the old one: presenting that afterwards counts as reuse. A token that was renewed with fewer scopes than its authorization is exchanged for one with the same scopes and expiry, without a refresh token. Other clients cannot switch.
          */
         post: operations["switchTenant"];
         delete?: never;
@@ -681,7 +681,7 @@ export interface paths {
         };
         /**
          * List your open sessions
-         * @description Most recently used first.
+         * @description All on one page, most recently used first.
          */
         get: operations["listSessions"];
         put?: never;
@@ -780,7 +780,7 @@ export interface paths {
         put?: never;
         /**
          * Revoke a token of the application
-         * @description A token that is unknown or belongs to another application is left alone. A user’s token gets 400 `unsupported_token_type`: its client revokes it at `POST /oauth/revoke`.
+         * @description An unknown or expired token is left alone. A token of another application gets 400 `unauthorized_client`. A user’s token gets 400 `unsupported_token_type`: its client revokes it at `POST /oauth/revoke`.
          */
         post: operations["revokeSystemToken"];
         delete?: never;
@@ -802,7 +802,11 @@ export interface paths {
          */
         get: operations["authorize"];
         put?: never;
-        post?: never;
+        /**
+         * Begin an authorization with PKCE by a form
+         * @description The same parameters in the body. Redirects to the same request by GET (OpenID Connect Core section 3.1.2.1), so the parameters must fit into a URL.
+         */
+        post: operations["authorizeByForm"];
         delete?: never;
         options?: never;
         head?: never;
@@ -837,7 +841,7 @@ export interface paths {
         put?: never;
         /**
          * Revoke a token of the client
-         * @description Accepts an access token or a refresh token, and revokes all tokens of the same authorization. A token that is unknown or belongs to another client is left alone (RFC 7009). A public client sends its `client_id`.
+         * @description Accepts an access token or a refresh token, and revokes all tokens of the same authorization. An unknown or expired token is left alone (RFC 7009). A token of another client gets 400 `unauthorized_client`, and one of a system application 400 `unsupported_token_type`: it is revoked at `POST /api/oauth/revoke`. A public client sends its `client_id`.
          */
         post: operations["revokeUserToken"];
         delete?: never;
@@ -923,7 +927,7 @@ export interface paths {
         };
         /**
          * Get the principal of a token, for services
-         * @description Accepts every kind of token. Clients and system administrators select the tenant to act in with the header `X-Tenant: <slug>`.
+         * @description Accepts every kind of token. With a token of a third-party client, `email` and `name` are null without the scopes `email` and `profile`. Clients and system administrators select the tenant to act in with the header `X-Tenant: <slug>`.
          */
         get: operations["getUser"];
         put?: never;
@@ -943,7 +947,7 @@ export interface paths {
         };
         /**
          * List the tenants you belong to
-         * @description Sorted by name, each with the caller’s role.
+         * @description All on one page, sorted by name, each with the caller’s role.
          */
         get: operations["listOwnTenants"];
         put?: never;
@@ -983,7 +987,7 @@ export interface paths {
         };
         /**
          * List applications with access to your account
-         * @description Applications that have your consent or that you are signed in to, by name, with their tenant and scopes.
+         * @description Applications that have your consent or that you are signed in to, by name, with their tenant and scopes. All on one page.
          */
         get: operations["listApplications"];
         put?: never;
@@ -1121,7 +1125,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List your activity, newest first */
+        /**
+         * List your activity, newest first
+         * @description With a token of a tenant’s client, only the activity in that tenant.
+         */
         get: operations["listActivity"];
         put?: never;
         post?: never;
@@ -1427,11 +1434,14 @@ export interface paths {
         get: operations["getMember"];
         /**
          * Update the role or the policies of a member
-         * @description Omitted fields are left unchanged. You can grant only permissions that you hold yourself. The last owner of a tenant must remain an owner.
+         * @description Omitted fields are left unchanged. Each policy must cover a permission of the tenant. You can grant only permissions that you hold yourself. The last owner of a tenant must remain an owner.
          */
         put: operations["updateMember"];
         post?: never;
-        /** Remove a member and revoke their tokens in the tenant */
+        /**
+         * Remove a member and revoke their tokens in the tenant
+         * @description Withdraws the pending invitations that the member sent; `message` says how many.
+         */
         delete: operations["deleteMember"];
         options?: never;
         head?: never;
@@ -1530,7 +1540,7 @@ export interface paths {
         put?: never;
         /**
          * Create a role
-         * @description The role can grant only permissions that the caller holds. Members are assigned a role by its name.
+         * @description Each policy must cover a permission of the tenant. The role can grant only permissions that the caller holds. Members are assigned a role by its name.
          */
         post: operations["createRole"];
         delete?: never;
@@ -1550,13 +1560,13 @@ export interface paths {
         get: operations["getRole"];
         /**
          * Update a role
-         * @description Applies to all members with the role. Omitted fields are left unchanged. No member with the role may gain permissions that the caller does not hold; removing a deny policy counts as granting.
+         * @description Applies to all members with the role. Omitted fields are left unchanged. Each policy must cover a permission of the tenant. No member with the role may gain permissions that the caller does not hold; removing a deny policy counts as granting.
          */
         put: operations["updateRole"];
         post?: never;
         /**
          * Delete an unused role
-         * @description Pending invitations with this role stop working.
+         * @description Withdraws the pending invitations to this role; `message` says how many.
          */
         delete: operations["deleteRole"];
         options?: never;
@@ -2004,7 +2014,7 @@ export interface paths {
         };
         /**
          * Check the health of identity’s dependencies
-         * @description Each dependency has two seconds to answer. The event relay is healthy while no event has waited for more than ten seconds.
+         * @description Each dependency has two seconds to answer. The event relay is healthy while no event has waited for more than ten seconds; mail is healthy while no attempt to send one has been due for more than a minute.
          */
         get: operations["getServiceHealth"];
         put?: never;
@@ -2055,6 +2065,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tenants/{tenantId}/email/accounts/{accountId}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message through an email account
+         * @description The text of the message is fixed. An account can be tested 5 times per minute, also while it is not active. A server in a private network is reached only if `OUTBOUND_ALLOWED_NETWORKS` contains it.
+         */
+        post: operations["testTenantEmailAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tenants/{tenantId}/sms/accounts": {
         parameters: {
             query?: never;
@@ -2090,6 +2120,26 @@ export interface paths {
         post?: never;
         /** Delete an SMS account and its credentials */
         delete: operations["deleteTenantSmsAccount"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tenants/{tenantId}/sms/accounts/{accountId}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message through an SMS account
+         * @description The text of the message is fixed. An account can be tested 5 times per minute, also while it is not active. A server in a private network is reached only if `OUTBOUND_ALLOWED_NETWORKS` contains it.
+         */
+        post: operations["testTenantSmsAccount"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2135,6 +2185,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/email/accounts/{accountId}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message through an email account
+         * @description The text of the message is fixed. An account can be tested 5 times per minute, also while it is not active. A server in a private network is reached only if `OUTBOUND_ALLOWED_NETWORKS` contains it.
+         */
+        post: operations["testEmailAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sms/accounts": {
         parameters: {
             query?: never;
@@ -2170,6 +2240,26 @@ export interface paths {
         post?: never;
         /** Delete an SMS account and its credentials */
         delete: operations["deleteSmsAccount"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sms/accounts/{accountId}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message through an SMS account
+         * @description The text of the message is fixed. An account can be tested 5 times per minute, also while it is not active. A server in a private network is reached only if `OUTBOUND_ALLOWED_NETWORKS` contains it.
+         */
+        post: operations["testSmsAccount"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2221,8 +2311,12 @@ export interface components {
              * @enum {unknown}
              */
             kind: "sign_in" | "security" | "account" | "app" | "organization" | "administration" | null;
-            /** @description True if an administrator of the platform acted as the user */
+            /** @description True if an administrator of the platform acted as the user or ran a command on the account */
             by_operator: boolean;
+            /** @description What changed, by field; null if the action has no changes */
+            changes: {
+                [key: string]: components["schemas"]["LoggedChange"];
+            } | null;
             /** Format: date-time */
             created_at: string;
         };
@@ -2539,6 +2633,13 @@ export interface components {
                 expires_at: string;
             } | null;
         };
+        EmailTestInput: {
+            /**
+             * @description The address that receives the message
+             * @example ada@example.com
+             */
+            to: string;
+        };
         Failure: {
             /** @enum {unknown} */
             success: false;
@@ -2596,6 +2697,7 @@ export interface components {
              * @description The user.
              */
             sub?: string;
+            /** @description The email address; third-party clients need the scope `email`. */
             username?: string;
             /** Format: uuid */
             jti?: string;
@@ -2694,7 +2796,7 @@ export interface components {
             action: string;
             /**
              * Format: uuid
-             * @description The user who acted, or on whose behalf an administrator acted. Null in a tenant’s log if an operator of the platform acted
+             * @description The user who acted, or on whose behalf an administrator acted. Of a command, the user whose account it changed, if any. Null in a tenant’s log if an operator of the platform acted
              */
             user_id: string | null;
             /** @description The present address of the user. Null in a tenant’s log if the user is no longer a member of the tenant */
@@ -2718,8 +2820,25 @@ export interface components {
             /** @description Null in a tenant’s log if an operator of the platform acted */
             ip_address: string | null;
             user_agent: string | null;
-            /** @description True if a system administrator acted, themselves or by impersonation. A tenant’s log does not show which administrator or from which address. */
+            /** @description True if a system administrator acted, themselves or by impersonation, or somebody ran a command of `identity-admin`. A tenant’s log does not show which administrator or from which address. */
             by_operator: boolean;
+            /** @description The command of `identity-admin` that did it, with the client or key that it names. Who ran it is not known */
+            command: string | null;
+            /** @description What changed, by field: the values before and after. A field of an object has a path such as `scaling.api.max_replicas`. Null if the action has no changes, and in a tenant’s log if they concern a person */
+            changes: {
+                [key: string]: components["schemas"]["LoggedChange"];
+            } | null;
+        };
+        LoggedChange: {
+            /** @description No text in it may contain NUL. */
+            from: unknown;
+            /** @description No text in it may contain NUL. */
+            to: unknown;
+            /**
+             * @description Set if the values are too long: then they contain only the difference, as far as it fits
+             * @enum {unknown}
+             */
+            truncated?: true;
         };
         LoggedIn: {
             /** @description Bearer token */
@@ -2891,6 +3010,9 @@ export interface components {
                 failures: number;
                 /** Format: date-time */
                 locked_until: string | null;
+                recovery_failures: number;
+                /** Format: date-time */
+                recovery_locked_until: string | null;
                 recovery_codes_left: number;
                 recovery_codes_used: number;
             } | null;
@@ -3071,6 +3193,9 @@ export interface components {
                 user_agent: string | null;
                 /** @description True if an administrator acted as the user */
                 by_administrator: boolean;
+                changes: {
+                    [key: string]: components["schemas"]["LoggedChange"];
+                } | null;
             }[];
             activity_as_administrator: {
                 /** Format: uuid */
@@ -3089,6 +3214,9 @@ export interface components {
                 action: string;
                 /** Format: uuid */
                 tenant_id: string | null;
+                changes: {
+                    [key: string]: components["schemas"]["LoggedChange"];
+                } | null;
             }[];
         };
         PinStatus: {
@@ -3279,6 +3407,12 @@ export interface components {
             /** Format: date-time */
             password_changed_at: string | null;
         };
+        SentMessage: {
+            /** @description Always true; a message that was not accepted is an error */
+            sent: boolean;
+            /** @description The Message-ID of the mail, or the provider's id */
+            message_id: string;
+        };
         ServiceAccount: {
             /** Format: uuid */
             id: string;
@@ -3302,7 +3436,7 @@ export interface components {
         };
         ServiceHealth: {
             /** @enum {unknown} */
-            name: "database" | "event_relay" | "crm" | "deployment_automation";
+            name: "database" | "event_relay" | "mail" | "crm" | "deployment_automation";
             /** @enum {unknown} */
             status: "up" | "down" | "not_configured";
             latency_ms: number | null;
@@ -3458,6 +3592,13 @@ export interface components {
                 [key: string]: string;
             } | null;
         };
+        SmsTestInput: {
+            /**
+             * @description The number that receives the message, in E.164 format
+             * @example +3612345678
+             */
+            to: string;
+        };
         SourcedPolicy: {
             /** @enum {unknown} */
             source: "role" | "membership" | "system_administrator";
@@ -3486,7 +3627,7 @@ export interface components {
         Switched: {
             /** @description Bearer token */
             token: string;
-            /** @description For tokens of the code flow: refresh token for `POST /oauth/token` */
+            /** @description For tokens of the code flow that have all scopes of their authorization: refresh token for `POST /oauth/token` */
             refresh_token?: string;
             /** @description Lifetime of the token in seconds */
             expires_in: number;
@@ -3583,18 +3724,9 @@ export interface components {
         };
         TenantVersionsUpdate: {
             versions: components["schemas"]["TenantVersions"];
-            /**
-             * Format: uri
-             * @description Pull request that deploys the versions
-             * @example https://git.example.com/acme/deployments/pull/7
-             */
-            prUrl?: string | null;
-            /**
-             * Format: uri
-             * @description Used if `prUrl` is absent
-             * @example https://git.example.com/acme/deployments/pull/7
-             */
-            pr_url?: string | null;
+            prUrl?: (string | null) | string;
+            /** @description Used if `prUrl` is absent, null or blank */
+            pr_url?: (string | null) | string;
         };
         TokenReference: {
             /** @description The token. */
@@ -3689,6 +3821,21 @@ export interface components {
         };
     };
     responses: {
+        /** @description A script or document of another origin loads it instead of opening it */
+        Forbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
         /** @description Too many requests; `Retry-After` is the number of seconds to wait */
         TooManyRequests: {
             headers: {
@@ -3819,7 +3966,7 @@ export interface components {
             };
         };
         /** @description The caller lacks a permission, which is named, or the tenant is suspended */
-        Forbidden: {
+        Forbidden2: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -4145,21 +4292,6 @@ export interface components {
             };
         };
         /** @description The caller lacks a permission, which is named, or the tenant is suspended */
-        Forbidden2: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description The caller lacks a permission, which is named, or the tenant is suspended */
         Forbidden3: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4204,20 +4336,6 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The caller has no such activity entry */
-        NotFound2: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
         /** @description The caller lacks a permission, which is named, or the tenant is suspended */
         Forbidden6: {
             headers: {
@@ -4233,8 +4351,37 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
+        /** @description The caller has no such activity entry */
+        NotFound2: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
         /** @description The caller lacks a permission, which is named, or the tenant is suspended */
         Forbidden7: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The caller lacks a permission, which is named, or the tenant is suspended */
+        Forbidden8: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -4363,7 +4510,7 @@ export interface components {
             };
         };
         /** @description The caller lacks a permission, which is named, or the tenant is suspended */
-        Forbidden8: {
+        Forbidden9: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -4378,7 +4525,7 @@ export interface components {
             };
         };
         /** @description The caller lacks a permission, which is named, or the tenant is suspended */
-        Forbidden9: {
+        Forbidden10: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -4407,7 +4554,7 @@ export interface components {
             };
         };
         /** @description The caller lacks a permission, which is named, or the tenant is suspended */
-        Forbidden10: {
+        Forbidden11: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -4421,7 +4568,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The input is invalid; `errors` names every invalid field */
+        /** @description Invalid input; or `message_not_sent`: `step` says whether the provider, the credentials, the address, TLS, the authentication, the sender, the recipient or the message is the problem */
         UnprocessableEntity10: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4435,15 +4582,28 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The caller lacks a permission, which is named, or the tenant is suspended */
-        Forbidden11: {
+        /** @description The server cannot be reached or refused the message for now (`message_not_sent`); or `crm_failed`: CRM returned an unusable response */
+        BadGateway3: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The input is invalid; `errors` names every invalid field */
+        UnprocessableEntity11: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 [name: string]: unknown;
             };
             content: {
@@ -4467,6 +4627,21 @@ export interface components {
         };
         /** @description The caller lacks a permission, which is named, or the tenant is suspended */
         Forbidden13: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The caller lacks a permission, which is named, or the tenant is suspended */
+        Forbidden14: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -4603,6 +4778,7 @@ export interface operations {
                     };
                 };
             };
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -4725,7 +4901,7 @@ export interface operations {
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
-            /** @description The service is not ready to handle requests yet */
+            /** @description The service is not ready to handle requests yet, or is about to stop */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4875,7 +5051,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -4917,7 +5093,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -4957,7 +5133,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -5001,7 +5177,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -5055,7 +5231,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             409: components["responses"]["Conflict2"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -5097,7 +5273,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             409: components["responses"]["Conflict2"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -5144,7 +5320,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             409: components["responses"]["Conflict2"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -5187,7 +5363,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -5226,7 +5402,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             /** @description A PIN is already set */
             409: {
                 headers: {
@@ -5294,7 +5470,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             409: components["responses"]["Conflict3"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -5360,7 +5536,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             409: components["responses"]["Conflict3"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -5417,7 +5593,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             409: components["responses"]["Conflict3"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -5551,7 +5727,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             409: components["responses"]["Conflict4"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -5593,7 +5769,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             409: components["responses"]["Conflict4"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -5635,7 +5811,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity3"];
@@ -5757,6 +5933,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity4"];
@@ -5797,7 +5974,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             /** @description The address of the account is already confirmed */
             409: {
                 headers: {
@@ -5854,6 +6031,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
             /** @description The link is invalid or has expired, or the password is missing or not acceptable */
             422: {
                 headers: {
@@ -5904,6 +6082,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
             /** @description The account was changed at the same time */
             409: {
                 headers: {
@@ -6005,13 +6184,13 @@ export interface operations {
                         /** @enum {unknown} */
                         success: true;
                         data: components["schemas"]["Device"][];
-                        message?: string;
+                        meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -6048,7 +6227,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -6097,7 +6276,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -6150,7 +6329,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -6193,7 +6372,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description The token was already renewed; all tokens of the user are revoked */
@@ -6243,7 +6422,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -6366,13 +6545,13 @@ export interface operations {
                         /** @enum {unknown} */
                         success: true;
                         data: components["schemas"]["Session"][];
-                        message?: string;
+                        meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -6409,7 +6588,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -6447,7 +6626,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -6597,7 +6776,7 @@ export interface operations {
                 prompt?: string;
                 /** @description With `openid`: maximum seconds since the last authentication. */
                 max_age?: string;
-                /** @description Prefills the login page. */
+                /** @description Prefills the login page if it is an email address. */
                 login_hint?: string;
                 /** @description With `openid`: identifies the user who should be signed in. */
                 id_token_hint?: string;
@@ -6625,6 +6804,113 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest5"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests2"];
+            500: components["responses"]["InternalServerError2"];
+            503: components["responses"]["ServiceUnavailable2"];
+        };
+    };
+    authorizeByForm: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    /**
+                     * @description The implicit grant is disabled.
+                     * @enum {unknown}
+                     */
+                    response_type: "code";
+                    client_id: string;
+                    /** @description Exactly as registered. */
+                    redirect_uri: string;
+                    /** @description RFC 7636. */
+                    code_challenge: string;
+                    /** @enum {unknown} */
+                    code_challenge_method: "S256";
+                    /** @description `openid`, `profile`, `email`, `phone` and `offline_access` give no access to APIs. `api` is everything that the user may do: for clients of the platform and of tenants, and their default. Third-party clients request permissions by pattern, such as `tenant.*.crm.contacts.view`, within their allowed scopes. Exactly the requested scopes are granted; otherwise the error is `invalid_scope`. */
+                    scope?: string;
+                    /** @description Returned with the code. */
+                    state?: string;
+                    /** @description With `openid`: included in the ID token. */
+                    nonce?: string;
+                    /** @description `none`, `login`, `consent`, `select_account`, `create`. */
+                    prompt?: string;
+                    /** @description With `openid`: maximum seconds since the last authentication. */
+                    max_age?: string;
+                    /** @description Prefills the login page if it is an email address. */
+                    login_hint?: string;
+                    /** @description With `openid`: identifies the user who should be signed in. */
+                    id_token_hint?: string;
+                };
+                "application/json": {
+                    /**
+                     * @description The implicit grant is disabled.
+                     * @enum {unknown}
+                     */
+                    response_type: "code";
+                    client_id: string;
+                    /** @description Exactly as registered. */
+                    redirect_uri: string;
+                    /** @description RFC 7636. */
+                    code_challenge: string;
+                    /** @enum {unknown} */
+                    code_challenge_method: "S256";
+                    /** @description `openid`, `profile`, `email`, `phone` and `offline_access` give no access to APIs. `api` is everything that the user may do: for clients of the platform and of tenants, and their default. Third-party clients request permissions by pattern, such as `tenant.*.crm.contacts.view`, within their allowed scopes. Exactly the requested scopes are granted; otherwise the error is `invalid_scope`. */
+                    scope?: string;
+                    /** @description Returned with the code. */
+                    state?: string;
+                    /** @description With `openid`: included in the ID token. */
+                    nonce?: string;
+                    /** @description `none`, `login`, `consent`, `select_account`, `create`. */
+                    prompt?: string;
+                    /** @description With `openid`: maximum seconds since the last authentication. */
+                    max_age?: string;
+                    /** @description Prefills the login page if it is an email address. */
+                    login_hint?: string;
+                    /** @description With `openid`: identifies the user who should be signed in. */
+                    id_token_hint?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Continue there */
+            303: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is invalid, and there is no trusted address to redirect to */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthFailure"];
+                };
+            };
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge2"];
+            415: components["responses"]["UnsupportedMediaType2"];
             429: components["responses"]["TooManyRequests2"];
             500: components["responses"]["InternalServerError2"];
             503: components["responses"]["ServiceUnavailable2"];
@@ -6658,6 +6944,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequest5"];
+            403: components["responses"]["Forbidden"];
             /** @description The resource does not exist, or the caller may not see it */
             404: {
                 headers: {
@@ -6856,7 +7143,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -6898,7 +7185,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -6932,13 +7219,13 @@ export interface operations {
                         /** @enum {unknown} */
                         success: true;
                         data: components["schemas"]["OwnTenant"][];
-                        message?: string;
+                        meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -6975,7 +7262,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             404: components["responses"]["NotFound"];
             /** @description The caller is the last owner of the tenant */
             409: {
@@ -7026,13 +7313,13 @@ export interface operations {
                         /** @enum {unknown} */
                         success: true;
                         data: components["schemas"]["AllowedApplication"][];
-                        message?: string;
+                        meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -7069,7 +7356,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             /** @description The application has neither consent nor tokens */
             404: {
                 headers: {
@@ -7125,7 +7412,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -7165,7 +7452,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             /** @description The user is the last owner of a tenant (`last_owner`, with `tenants`) or the last administrator of the system (`last_administrator`) */
             409: {
                 headers: {
@@ -7216,7 +7503,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             /** @description No deletion is scheduled */
             404: {
                 headers: {
@@ -7273,7 +7560,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -7315,7 +7602,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -7359,7 +7646,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity7"];
@@ -7405,7 +7692,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity7"];
@@ -7447,7 +7734,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -7457,7 +7744,7 @@ export interface operations {
     listActivity: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -7497,7 +7784,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -7545,7 +7832,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             413: components["responses"]["PayloadTooLarge"];
             /** @description The body is not an image of an accepted type */
             415: {
@@ -7613,7 +7900,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -7655,7 +7942,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -7694,7 +7981,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity4"];
@@ -7731,7 +8018,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -7768,7 +8055,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             /** @description No change of the address is pending */
             409: {
                 headers: {
@@ -7913,7 +8200,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -8040,7 +8327,7 @@ export interface operations {
     listServiceAccounts: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -8357,7 +8644,7 @@ export interface operations {
     listApiKeys: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -8615,7 +8902,7 @@ export interface operations {
     listMembers: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -8654,7 +8941,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden2"];
+            403: components["responses"]["Forbidden3"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -8769,7 +9056,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden3"];
+            403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -8948,7 +9235,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden3"];
+            403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -9060,7 +9347,7 @@ export interface operations {
     listInvitations: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -9100,7 +9387,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden2"];
+            403: components["responses"]["Forbidden3"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -9166,7 +9453,7 @@ export interface operations {
     listRoles: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -9498,7 +9785,7 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -9837,7 +10124,7 @@ export interface operations {
     listAllActivity: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -9883,7 +10170,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden4"];
+            403: components["responses"]["Forbidden5"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -9938,7 +10225,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden4"];
+            403: components["responses"]["Forbidden5"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -9948,7 +10235,7 @@ export interface operations {
     listTenantActivity: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -9994,7 +10281,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden5"];
+            403: components["responses"]["Forbidden6"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -10050,7 +10337,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden5"];
+            403: components["responses"]["Forbidden6"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -10090,7 +10377,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             404: components["responses"]["NotFound2"];
             409: components["responses"]["Conflict4"];
             413: components["responses"]["PayloadTooLarge"];
@@ -10133,7 +10420,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["Forbidden2"];
             404: components["responses"]["NotFound2"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -10146,7 +10433,7 @@ export interface operations {
     listTenants: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -10184,7 +10471,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden6"];
+            403: components["responses"]["Forbidden7"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -10229,7 +10516,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden7"];
+            403: components["responses"]["Forbidden8"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity8"];
@@ -10242,7 +10529,7 @@ export interface operations {
     listAdminTenants: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -10280,7 +10567,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden6"];
+            403: components["responses"]["Forbidden7"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -10325,7 +10612,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden7"];
+            403: components["responses"]["Forbidden8"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity8"];
@@ -10338,7 +10625,7 @@ export interface operations {
     listTenantsServices: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -11208,7 +11495,7 @@ export interface operations {
     listTenantEmailAccounts: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -11387,7 +11674,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden8"];
+            403: components["responses"]["Forbidden9"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -11459,7 +11746,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden9"];
+            403: components["responses"]["Forbidden10"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -11504,7 +11791,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden10"];
+            403: components["responses"]["Forbidden11"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -11516,10 +11803,61 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable4"];
         };
     };
+    testTenantEmailAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                tenantId: string;
+                accountId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmailTestInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        success: true;
+                        data: components["schemas"]["SentMessage"];
+                        message?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden10"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity10"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway3"];
+            503: components["responses"]["ServiceUnavailable4"];
+        };
+    };
     listTenantSmsAccounts: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -11639,7 +11977,7 @@ export interface operations {
             409: components["responses"]["Conflict8"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity10"];
+            422: components["responses"]["UnprocessableEntity11"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             502: components["responses"]["BadGateway2"];
@@ -11698,7 +12036,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden11"];
+            403: components["responses"]["Forbidden12"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -11774,7 +12112,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden12"];
+            403: components["responses"]["Forbidden13"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -11819,7 +12157,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden13"];
+            403: components["responses"]["Forbidden14"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -11831,10 +12169,61 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable4"];
         };
     };
+    testTenantSmsAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                tenantId: string;
+                accountId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SmsTestInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        success: true;
+                        data: components["schemas"]["SentMessage"];
+                        message?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden13"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity10"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway3"];
+            503: components["responses"]["ServiceUnavailable4"];
+        };
+    };
     listEmailAccounts: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -12008,7 +12397,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden8"];
+            403: components["responses"]["Forbidden9"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -12079,7 +12468,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden9"];
+            403: components["responses"]["Forbidden10"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -12123,7 +12512,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden10"];
+            403: components["responses"]["Forbidden11"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -12135,10 +12524,60 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable4"];
         };
     };
+    testEmailAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                accountId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmailTestInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        success: true;
+                        data: components["schemas"]["SentMessage"];
+                        message?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden10"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity10"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway3"];
+            503: components["responses"]["ServiceUnavailable4"];
+        };
+    };
     listSmsAccounts: {
         parameters: {
             query?: {
-                /** @description Moved into 1 to 1000000 when outside. */
+                /** @description The number of the page, from 1. Beyond the end of the list, the response is the last page: `meta.current_page` says which page it is. */
                 page?: number;
                 /** @description Moved into 1 to 100 when outside. */
                 per_page?: number;
@@ -12254,7 +12693,7 @@ export interface operations {
             409: components["responses"]["Conflict8"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableEntity10"];
+            422: components["responses"]["UnprocessableEntity11"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             502: components["responses"]["BadGateway2"];
@@ -12312,7 +12751,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden11"];
+            403: components["responses"]["Forbidden12"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
@@ -12387,7 +12826,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden12"];
+            403: components["responses"]["Forbidden13"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -12431,7 +12870,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden13"];
+            403: components["responses"]["Forbidden14"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
@@ -12440,6 +12879,56 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             502: components["responses"]["BadGateway2"];
+            503: components["responses"]["ServiceUnavailable4"];
+        };
+    };
+    testSmsAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request, chosen by the client. An invalid value is replaced. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                accountId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SmsTestInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        success: true;
+                        data: components["schemas"]["SentMessage"];
+                        message?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden13"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity10"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway3"];
             503: components["responses"]["ServiceUnavailable4"];
         };
     };

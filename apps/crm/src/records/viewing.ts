@@ -69,9 +69,8 @@ export const requireView = (
 const versionField = int(1, 2 ** 31 - 1);
 
 /**
- * The field of a response with a record that the request did not create. `secrets` are shown to every caller. Documents describe
- * what callers receive who may view the record, with `viewableText`: a union would make every client of theirs distinguish two
- * types after each change.
+ * The field of a response with a record that the request did not create. `secrets` are shown to every caller. The
+ * description of the route has `viewableText`.
  */
 export const viewable = <A, const F extends Fields = Record<never, never>>(
   { key, keyField, permissions }: Pick<Kind, 'key' | 'keyField' | 'permissions'>,
@@ -80,7 +79,7 @@ export const viewable = <A, const F extends Fields = Record<never, never>>(
 ): Field<A | (RecordReference & Out<Shape<F>>)> => {
   if (!permissions) return answer;
   const reference = shape({ [key]: keyField, version: versionField, ...secrets });
-  return { ...either(answer, reference), json: answer.json } as never;
+  return either(answer, reference) as never;
 };
 
 /** The sentence about `viewable` in the description of a route. */
