@@ -179,6 +179,14 @@ export const reasons: Reasons = {
     filters: withParent('A folder'),
     export: withParent('A folder'),
   },
+  '/orphans': {
+    sort: 'Pages are found by id, while identity is asked who is left.',
+    export: 'Owners take orphans over one by one; there are few.',
+    history: 'The history is that of the record.',
+    events: 'A record becomes an orphan by what happens at identity.',
+    seed: 'Members of the sample data do not leave.',
+    benchmark: 'It asks identity, whose time it takes.',
+  },
   '/imports': { seed: needsFiles, benchmark: notSeeded },
   '/activity': {
     history: 'An entry never changes.',
