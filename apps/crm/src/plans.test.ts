@@ -223,9 +223,9 @@ const queriesOf = ({ id, parameters = [] }: Operation, isFiltered: boolean): str
   const names = inQuery.map(({ name }) => name);
   const fixed = inQuery
     .filter((one) => one.required)
-    .map(({ name }) => ({
+    .map(({ name, schema }) => ({
       name,
-      text: `${name}=${known[name] ?? popular.get(name.replace(/_id$/, 's'))}`,
+      text: `${name}=${known[name] ?? schema.enum?.[0] ?? popular.get(name.replace(/_id$/, 's'))}`,
     }));
   const sorts = inQuery.find(({ name }) => name === 'sort')?.schema.enum ?? [];
   const filters = inQuery.filter(

@@ -281,7 +281,13 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
     async download(caller, id, number) {
       const { answer } = await documents.get(caller, id);
       const db = database.forTenant(caller.tenantId);
-      const found = await findShown(caller, db, id, number ?? answer.current_version);
+      const { current_version: current } = answer;
+      // Whoever sees a document sees its current version.
+      const isCurrent = number === undefined || number === current;
+      const found = isCurrent
+        ? await findVersion(db, id, current)
+        : await findShown(caller, db, id, number);
+      if (!found) throw notFound('The version');
       requireServable(await files.scanStatus(db, found.content_id));
       return {
         type: found.type,

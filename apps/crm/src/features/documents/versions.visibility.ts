@@ -14,16 +14,16 @@ export const shownVersions = (caller: FolderViewer): Scope<RecordRow> => {
   if (!hidden) return {};
   const left = sql`(changes -> 'folder_id' ->> 0)`;
   return {
-    condition: sql`number >= coalesce((
-      SELECT max(earlier.number) FROM tenant_crm.document_versions AS earlier
-      WHERE earlier.tenant_id = ${caller.tenantId}::uuid
-        AND earlier.document_id = document_versions.document_id
-        AND earlier.created_at <= (
-          SELECT max(changed_at) FROM tenant_crm.record_changes
-          WHERE record_changes.tenant_id = ${caller.tenantId}::uuid AND table_name = 'documents'
-            AND record_id = document_versions.document_id
-            AND ${left} IS NOT NULL AND NOT ${hidden.isVisible(sql`${left}::uuid`)}
-        )
-    ), 1)`,
+    condition: sql`coalesce((
+      SELECT next.created_at FROM tenant_crm.document_versions AS next
+      WHERE next.tenant_id = ${caller.tenantId}::uuid
+        AND next.document_id = document_versions.document_id AND next.number > document_versions.number
+      ORDER BY next.number LIMIT 1
+    ), 'infinity') > coalesce((
+      SELECT max(changed_at) FROM tenant_crm.record_changes
+      WHERE record_changes.tenant_id = ${caller.tenantId}::uuid AND table_name = 'documents'
+        AND record_id = document_versions.document_id AND jsonb_exists(changes, 'folder_id')
+        AND ${left} IS NOT NULL AND NOT ${hidden.isVisible(sql`${left}::uuid`)}
+    ), '-infinity')`,
   };
 };
