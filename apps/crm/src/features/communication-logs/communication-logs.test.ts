@@ -61,7 +61,7 @@ describe('A communication log', () => {
     expect((await created({})).company_id).toBe(company_id);
     expect((await created({ company_id: another })).company_id).toBe(another);
     expect((await created({ company_id: null })).company_id).toBeNull();
-    await remove(`/api/crm/companies/${company_id}`).expect(204);
+    await remove(`/api/crm/companies/${company_id}?force=true`).expect(204);
     expect((await created({})).company_id).toBeNull();
   });
 
@@ -75,7 +75,7 @@ describe('A communication log', () => {
         values: [tenant().id, company_id],
       },
       [
-        () => remove(`/api/crm/companies/${company_id}`),
+        () => remove(`/api/crm/companies/${company_id}?force=true`),
         () => post(path, { kind: 'note', contact_id }),
       ],
     );

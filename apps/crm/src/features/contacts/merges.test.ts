@@ -172,7 +172,7 @@ describe('Merging a contact into another one', () => {
     const company = await post('/api/crm/companies', { name: 'Gone' }).expect(201);
     const company_id = company.body.data.id;
     const [id, other] = [await contact(one), await contact({ company_id })];
-    await remove(`/api/crm/companies/${company_id}`).expect(204);
+    await remove(`/api/crm/companies/${company_id}?force=true`).expect(204);
     expect((await merge(id, other).expect(200)).body.data.company_id).toBeNull();
   });
 
