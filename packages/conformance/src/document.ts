@@ -52,7 +52,12 @@ interface Content {
   readonly content?: Readonly<
     Record<
       string,
-      { readonly schema: JsonSchema; readonly examples?: Readonly<Record<string, Example>> }
+      {
+        readonly schema: JsonSchema;
+        /** The schema of what is sent also to callers who may not receive all of it. */
+        readonly 'x-lesser'?: JsonSchema;
+        readonly examples?: Readonly<Record<string, Example>>;
+      }
     >
   >;
 }

@@ -115,11 +115,11 @@ export const omittedIfBlank = <F extends Field>(inner: F): OptionalField<Out<F>>
 };
 
 /**
- * The usual shape of a response, or a lesser one for callers who may not receive it. Its JSON Schema is that of the usual one: a
- * union would make all users of a generated client distinguish two types.
+ * The usual shape of a response, or a lesser one for callers who may not receive it. Its JSON Schema is that of the usual one,
+ * with the lesser one as `x-lesser`: a union would make all users of a generated client distinguish two types.
  */
 export const either = <A, B>(usual: Field<A>, lesser: Field<B>): Field<A | B, false> =>
-  field(Joi.alternatives(usual.joi, lesser.joi), usual.json);
+  field(Joi.alternatives(usual.joi, lesser.joi), { ...usual.json, 'x-lesser': lesser.json });
 
 /** The key may be left out; null clears the field. */
 export const clearable = <F extends Field>(inner: F): OptionalField<Out<F> | null> => ({

@@ -19,10 +19,13 @@ const accounts = () => {
 /** The schema of `data` in the response to a change; undefined if the response has none. */
 const dataOf = (operation: object, status: string): string | undefined => {
   const { responses } = operation as {
-    responses: Record<string, { content?: Record<string, { schema: { properties?: object } }> }>;
+    responses: Record<
+      string,
+      { content?: Record<string, { schema: object; 'x-lesser'?: object }> }
+    >;
   };
-  const schema = responses[status]?.content?.['application/json']?.schema;
-  return schema && JSON.stringify(schema);
+  const content = responses[status]?.content?.['application/json'];
+  return content && JSON.stringify(content['x-lesser'] ?? content.schema);
 };
 
 /** They return counts of records. */

@@ -1,4 +1,13 @@
-import { either, type Field, type Fields, int, type Out, type Shape, shape } from '@tessera/fields';
+import {
+  either,
+  type Field,
+  type Fields,
+  int,
+  named,
+  type Out,
+  type Shape,
+  shape,
+} from '@tessera/fields';
 import type { Caller } from '../http.ts';
 import type { Kind, TenantCaller, Verb } from './kind.ts';
 import type { Versioned } from './records.ts';
@@ -79,7 +88,8 @@ export const viewable = <A, const F extends Fields = Record<never, never>>(
 ): Field<A | (RecordReference & Out<Shape<F>>)> => {
   if (!permissions) return answer;
   const reference = shape({ [key]: keyField, version: versionField, ...secrets });
-  return either(answer, reference) as never;
+  const isPlain = key === 'id' && Object.keys(secrets).length === 0;
+  return either(answer, isPlain ? named('RecordReference', reference) : reference) as never;
 };
 
 /** The sentence about `viewable` in the description of a route. */

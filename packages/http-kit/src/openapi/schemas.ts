@@ -53,12 +53,37 @@ const hoistNew = (given: JsonSchema, schemas: Schemas): JsonSchema => {
   return { $ref: `#/components/schemas/${title}` };
 };
 
-/** The content of a body that is described by one schema. */
+/** A copy of a schema in which each one with a lesser shape (`either` of fields) is replaced. */
+const replaceLesser = (
+  schema: unknown,
+  replace: (usual: JsonSchema, lesser: JsonSchema) => unknown,
+): unknown => {
+  if (Array.isArray(schema)) return schema.map((one) => replaceLesser(one, replace));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { 'x-lesser': lesser, ...own } = schema as JsonSchema;
+  const usual = mapped(own, (one) => replaceLesser(one, replace));
+  return lesser === undefined ? usual : replace(usual, lesser as JsonSchema);
+};
+
+/**
+ * The content of a body that is described by one schema. Where callers without some permission receive less, `x-lesser` of the
+ * content is the schema of both.
+ */
 export const jsonContent = (
-  field: Field,
+  { json }: Field,
   schemas: Schemas,
   types: readonly string[] = ['application/json'],
 ) => {
-  const schema = hoist(field.json, schemas);
-  return { content: Object.fromEntries(types.map((type) => [type, { schema }])) };
+  let hasLesser = false;
+  const both = replaceLesser(json, (usual, lesser) => {
+    hasLesser = true;
+    return { anyOf: [usual, lesser] };
+  }) as JsonSchema;
+  const content = hasLesser
+    ? {
+        schema: hoist(replaceLesser(json, (usual) => usual) as JsonSchema, schemas),
+        'x-lesser': hoist(both, schemas),
+      }
+    : { schema: hoist(json, schemas) };
+  return { content: Object.fromEntries(types.map((type) => [type, content])) };
 };

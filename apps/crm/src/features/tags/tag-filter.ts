@@ -2,7 +2,7 @@ import type { Field } from '@tessera/fields';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Filter } from '../../records/filters.ts';
 import type { TaggedTable } from './tag-families.ts';
-import { isTag, spellingsOf } from './tag-spellings.ts';
+import { isCountOf, spellingsOf } from './tag-spellings.ts';
 
 const { sql } = Prisma;
 
@@ -13,6 +13,6 @@ export const taggedWith = (table: TaggedTable, field: Field<string>): Filter<str
   condition: (column, value, tenantId) => sql`${column} && ${spellingsOf(tenantId, table, value)}`,
   total: (value, tenantId) => sql`(
     SELECT coalesce(sum(count), 0)::int FROM tenant_crm.tag_counts
-    WHERE tenant_id = ${tenantId}::uuid AND table_name = ${table} AND ${isTag(sql`tag`, value)}
+    WHERE tenant_id = ${tenantId}::uuid AND table_name = ${table} AND ${isCountOf(value)}
   )`,
 });

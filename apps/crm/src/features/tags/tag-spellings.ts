@@ -3,13 +3,12 @@ import type { TaggedTable } from './tag-families.ts';
 
 const { sql } = Prisma;
 
-/** The condition for a column with a tag: tags are one whatever their case and Unicode form. */
-export const isTag = (column: Prisma.Sql, tag: string): Prisma.Sql =>
-  sql`tenant_crm.tag_key(${column}) = tenant_crm.tag_key(${tag})`;
+/** The condition for the counts of a tag in `tag_counts`: tags are one whatever their case and Unicode form. */
+export const isCountOf = (tag: string): Prisma.Sql => sql`tag_key = tenant_crm.tag_key(${tag})`;
 
 /** How the live records of a table write a tag, as an array. An index finds them, and another one the records by these. */
 export const spellingsOf = (tenantId: string, table: TaggedTable, tag: string): Prisma.Sql => sql`
   ARRAY(
     SELECT tag FROM tenant_crm.tag_counts
-    WHERE tenant_id = ${tenantId}::uuid AND table_name = ${table} AND ${isTag(sql`tag`, tag)}
+    WHERE tenant_id = ${tenantId}::uuid AND table_name = ${table} AND ${isCountOf(tag)}
   )`;

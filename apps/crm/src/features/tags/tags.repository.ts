@@ -7,7 +7,7 @@ import { replaceTakenTag } from '../contacts/merged-tags.ts';
 import { lockMerges } from '../contacts/merges-lock.ts';
 import { lockPages } from '../site-pages/pages-lock.ts';
 import type { TaggedTable } from './tag-families.ts';
-import { isTag, spellingsOf } from './tag-spellings.ts';
+import { isCountOf, spellingsOf } from './tag-spellings.ts';
 import type { TagPayload, TagQuery } from './tags.schema.ts';
 
 const { sql, raw, join, empty } = Prisma;
@@ -27,7 +27,7 @@ type TagPosition = Pick<TagPayload, 'name' | 'count'>;
  * The counts of each tag, or of one, under its most frequent spelling; triggers maintain them, so that no record is read.
  */
 const counts = (db: TenantDb, tables: readonly TaggedTable[], tag?: string): Prisma.Sql => {
-  const which = tag === undefined ? empty : sql`AND ${isTag(sql`tag`, tag)}`;
+  const which = tag === undefined ? empty : sql`AND ${isCountOf(tag)}`;
   const each = tables.map((table) => [table, raw(`${table}_count`)] as const);
   const spelled = each.map(
     ([table, count]) =>
@@ -37,16 +37,20 @@ const counts = (db: TenantDb, tables: readonly TaggedTable[], tag?: string): Pri
   SELECT (array_agg(tag ORDER BY count DESC, tag COLLATE "C"))[1] AS name, sum(count)::bigint AS count,
     ${join(each.map(([, count]) => sql`sum(${count})::bigint AS ${count}`))}
   FROM (
-    SELECT tag, sum(count) AS count, ${join(spelled)} FROM ${raw(db.readSchema)}.tag_counts
+    SELECT tag, tag_key, sum(count) AS count, ${join(spelled)} FROM ${raw(db.readSchema)}.tag_counts
     WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ANY(${tables}) ${which}
-    GROUP BY tag HAVING sum(count) > 0
+    GROUP BY tag, tag_key HAVING sum(count) > 0
   ) AS spelled
-  GROUP BY tenant_crm.tag_key(tag)`;
+  GROUP BY tag_key`;
 };
 
-/** The condition for a tag that is written in another way than `except`. */
-const isOther = (column: Prisma.Sql, tag: string, except: string | undefined): Prisma.Sql =>
-  except === undefined ? isTag(column, tag) : sql`${isTag(column, tag)} AND ${column} <> ${except}`;
+/** The condition for an item of the tags of a record, `one`, that is a tag. */
+const isOne = (tag: string): Prisma.Sql =>
+  sql`tenant_crm.tag_key(one) = tenant_crm.tag_key(${tag})`;
+
+/** The further condition for a tag that is not written like `except`. */
+const unlike = (column: Prisma.Sql, except: string | undefined): Prisma.Sql =>
+  except === undefined ? empty : sql`AND ${column} <> ${except}`;
 
 /** A tag with its counts; undefined if no live record has it. */
 export const findTag = async <T extends TaggedTable>(
@@ -143,7 +147,7 @@ export const countTagged = async (
   const [counted] = await db.query<{ count: number }>(sql`
     SELECT coalesce(sum(count), 0)::bigint AS count FROM tenant_crm.tag_counts
     WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ANY(${tables})
-      AND ${isOther(sql`tag`, tag, except)}`);
+      AND ${isCountOf(tag)} ${unlike(sql`tag`, except)}`);
   return counted?.count ?? 0;
 };
 
@@ -161,7 +165,7 @@ export const findTagged = async (
     SELECT id FROM ${raw(db.readSchema)}.${raw(table)}
     WHERE tenant_id = ${db.tenantId}::uuid
       AND (deleted_at IS NOT NULL OR tags && ${spellingsOf(db.tenantId, table, tag)})
-      AND EXISTS (SELECT FROM unnest(tags) AS one WHERE ${isOther(sql`one`, tag, name)})
+      AND EXISTS (SELECT FROM unnest(tags) AS one WHERE ${isOne(tag)} ${unlike(sql`one`, name)})
       ${rest} ORDER BY id LIMIT ${limit}`);
   return rows.map(({ id }) => id);
 };
@@ -169,7 +173,7 @@ export const findTagged = async (
 /** The tags of a record without one, or with its new name in its place, unless the record has that already. */
 const replacedTags = (tag: string, name: string | undefined): Prisma.Sql => {
   const others = sql`unnest(tags) WITH ORDINALITY AS of_record (one, place)`;
-  const isReplaced = isTag(sql`one`, tag);
+  const isReplaced = isOne(tag);
   if (name === undefined) {
     return sql`ARRAY(SELECT one FROM ${others} WHERE NOT ${isReplaced} ORDER BY place)`;
   }
