@@ -166,21 +166,24 @@ const routesOf = (context: Context, limits: Limits): RouteGroups => ({
     ...pictureRoutes(context.pictures),
     ...emailChangeRoutes(context.emailChanges),
   },
-  Policies: { ...policyRoutes(context.policies), ...principalRoutes(context.principals) },
+  Policies: {
+    ...policyRoutes(context.policies, context.config.permissions),
+    ...principalRoutes(context.principals),
+  },
   'Service accounts': {
     ...serviceAccountRoutes(context.serviceAccounts),
-    ...apiKeyRoutes(context.apiKeys),
+    ...apiKeyRoutes(context.apiKeys, context.config.permissions),
   },
   Members: {
-    ...memberRoutes(context.members),
-    ...memberPermissionRoutes(context.members),
+    ...memberRoutes(context.members, context.config.permissions),
+    ...memberPermissionRoutes(context.members, context.config.permissions),
     ...invitationRoutes({
       invitations: context.invitations,
       authenticate: (req) => context.authentication.caller(req),
     }),
     ...pendingInvitationRoutes(context.pendingInvitations),
   },
-  Roles: roleRoutes(context.roles),
+  Roles: roleRoutes(context.roles, context.config.permissions),
   Users: {
     ...adminUserRoutes(context.adminUsers),
     ...impersonationRoutes(context.impersonation),

@@ -7,6 +7,7 @@ import { lifetimeSettings, lifetimeVariables } from './config/lifetimes.ts';
 import { limitSettings, limitVariables } from './config/limits.ts';
 import { mailSettings, mailVariables } from './config/mail.ts';
 import { pageSettings, pageVariables } from './config/pages.ts';
+import { permissionSettings, permissionVariables } from './config/permissions.ts';
 import { tenantSettings, tenantVariables } from './config/tenants.ts';
 import { upstreamSettings, upstreamVariables } from './config/upstreams.ts';
 
@@ -23,6 +24,7 @@ export const variables = {
   ...pageVariables,
   ...mailVariables,
   ...tenantVariables,
+  ...permissionVariables,
   ...upstreamVariables,
   ...limitVariables,
 } as const;
@@ -39,6 +41,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     ...pageSettings(read, { issuer: read.ISSUER }),
     ...mailSettings(read),
     ...tenantSettings(read),
+    ...permissionSettings(read),
     ...upstreamSettings(read),
     ...limitSettings(read),
   };

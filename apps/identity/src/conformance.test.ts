@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { conformance, type OpenApiDocument, type Tenant as Side } from '@tessera/conformance';
-import { isSystemPermission, permissionNames } from '@tessera/contracts';
+import { isSystemPermission } from '@tessera/contracts';
 import { DeploymentAutomationStandIn } from '@tessera/local-stack';
 import type { Tenant } from './generated/prisma/client.ts';
 import { digest } from './security/secrets.ts';
@@ -51,7 +51,9 @@ conformance(
       },
       async client() {
         // Everything that does not affect the tenants of other tests.
-        const scopes = permissionNames.filter((name) => !name.startsWith('identity.tenants.'));
+        const scopes = identity.context.config.permissions.permissions
+          .map(({ name }) => name)
+          .filter((name) => !name.startsWith('identity.tenants.'));
         return (await identity.people.application(scopes.join(' '))).bearer;
       },
       async parameters(side, path) {

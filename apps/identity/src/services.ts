@@ -109,7 +109,7 @@ export const createServices = (parts: Parts) => {
   const { sessionUses } = parts;
   const signer = createTokenSigner(keys, config.issuer);
   const issueToken = issueTokens(signer);
-  const { issuer } = config;
+  const { issuer, permissions } = config;
   const authentication = new Authentication({ pool, keys, keyUses, sessionUses, issuer });
   const attempts = createAttemptLimits(counters, config.limits);
   const clientAttempts = new ClientAttempts(counters, config.limits.clientFailures);
@@ -142,7 +142,7 @@ export const createServices = (parts: Parts) => {
     lifetimes: config.lifetimes,
     background,
   });
-  const members = new MembersService(new MembersRepository(database));
+  const members = new MembersService(new MembersRepository(database), permissions);
   const serviceAccounts = new ServiceAccountsService(members);
   const quota = new MailQuota(attempts.mail);
   const tenantCreation = new TenantCreation(config);
@@ -289,7 +289,7 @@ export const createServices = (parts: Parts) => {
       members,
       mails: securityMails,
     }),
-    roles: new RolesService(new RolesRepository(database), members),
+    roles: new RolesService(new RolesRepository(database), members, permissions),
     adminUsers: new AdminUsersService(new AdminUsersRepository(database)),
     activity: new ActivityService(new ActivityRepository(pool, exports), exports),
     impersonation: new ImpersonationService(
@@ -301,6 +301,7 @@ export const createServices = (parts: Parts) => {
       repository: new ApiKeysRepository(database, signer),
       members,
       accounts: serviceAccounts,
+      permissions,
       lifetimes: config.lifetimes.apiKey,
     }),
     tenantCreation,

@@ -73,13 +73,10 @@ export {
   tenantPermissions,
 } from './permissions/identity.ts';
 export {
-  checkPermissionPattern,
-  ineffectiveAction,
   type Permission,
-  permissionNames,
-  permissionRegistry,
+  PermissionRegistry,
+  type ServicePermissions,
   type UnknownPattern,
-  unknownPatterns,
 } from './permissions/registry.ts';
 export {
   type BuiltInRole,

@@ -6,7 +6,7 @@ const registry = [
   'identity.tenants.versions.update',
   'tenant.{slug}.crm.tasks.view',
   'tenant.{slug}.crm.blog.posts.view',
-];
+].map((permission) => permission.split('.'));
 
 describe('checkPattern', () => {
   test.each([
@@ -30,13 +30,19 @@ describe('checkPattern', () => {
   );
 
   test.each([
-    ['identiti.users.list', 'no permission has "identiti" as segment 1'],
-    ['identity.userz.*', 'no permission has "userz" as segment 2 after "identity"'],
+    ['identiti.users.list', 'no permission has "identiti" as segment 1 (known: identity, tenant)'],
+    [
+      'identity.userz.*',
+      'no permission has "userz" as segment 2 after "identity" (known: users, tenants)',
+    ],
     [
       'tenant.acme.crm.tasks.wiew',
-      'no permission has "wiew" as segment 5 after "tenant.acme.crm.tasks"',
+      'no permission has "wiew" as segment 5 after "tenant.acme.crm.tasks" (known: view)',
     ],
-    ['identity.users.versions', 'no permission has "versions" as segment 3 after "identity.users"'],
+    [
+      'identity.users.versions',
+      'no permission has "versions" as segment 3 after "identity.users" (known: list, create)',
+    ],
     ['identity.users.list.own', 'no permission has "own" as segment 4 after "identity.users.list"'],
     ['identity.users.list.*', 'no permission has "*" as segment 4 after "identity.users.list"'],
     ['identity', 'it is only the beginning of permissions such as identity.users.list'],
@@ -51,6 +57,20 @@ describe('checkPattern', () => {
     ['', 'the pattern is empty'],
   ])('%j is unknown, and the reason names the segment', (pattern, reason) => {
     expect(checkPattern(pattern, registry)).toEqual({ known: false, reason });
+  });
+
+  test('placeholders stand for one literal if it is given', () => {
+    const pattern = 'tenant.other.crm.tasks.view';
+    expect(checkPattern(pattern, registry, 'other')).toEqual({ known: true, covers: 1 });
+    const reason = 'no permission has "other" as segment 2 after "tenant" (known: acme)';
+    expect(checkPattern(pattern, registry, 'acme')).toEqual({ known: false, reason });
+    expect(checkPattern('tenant.*.crm.tasks.view', registry, 'acme').known).toBe(true);
+  });
+
+  test('the reason lists no more than 20 known segments', () => {
+    const many = Array.from({ length: 21 }, (_, index) => ['a', `b${index}`]);
+    const reason = 'no permission has "c" as segment 2 after "a"';
+    expect(checkPattern('a.c', many)).toEqual({ known: false, reason });
   });
 
   test('without registered permissions, only * is known', () => {

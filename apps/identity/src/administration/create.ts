@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { unknownPatterns } from '@tessera/contracts';
+import type { PermissionRegistry } from '@tessera/contracts';
 import { isUniqueViolation } from '@tessera/database-kit';
 import { email as emailField, type Field, text, validate } from '@tessera/fields';
 import { warningsAbout } from '../access/known-policy.ts';
@@ -12,6 +12,7 @@ import type { PasswordOwner } from '../passwords/password-rules.ts';
 import type { Passwords } from '../passwords/passwords.ts';
 import { digest, newSecret } from '../security/secrets.ts';
 import { clientIdField, scopes as scopesField } from './seed.shape.ts';
+import type { Session } from './session.ts';
 
 /** The validated value; throws an error with what is wrong. */
 export const valid = <T>(field: Field<T>, given: unknown, name: string): T => {
@@ -102,6 +103,8 @@ export const listAdministrators = async (database: Database): Promise<object[]> 
   }));
 };
 
+type ClientSession = Pick<Session, 'database' | 'permissions'>;
+
 export interface NewSystemApplication {
   readonly clientId: string;
   readonly name: string;
@@ -114,20 +117,27 @@ export interface NewSystemApplication {
  * Throws an error that names the first pattern that matches no known permission, of the tenant with this slug if one is
  * given.
  */
-export const requireKnownScopes = (scopes: readonly string[], slug?: string): void => {
-  const [unknown] = unknownPatterns(scopes, slug);
+export const requireKnownScopes = (
+  permissions: PermissionRegistry,
+  scopes: readonly string[],
+  slug?: string,
+): void => {
+  const [unknown] = permissions.unknownPatterns(scopes, slug);
   if (unknown) throw new Error(`The scope ${unknown.pattern} is unknown: ${unknown.reason}`);
 };
 
 /** The member `message` of a result, if scopes of a client match no permission. */
-export const messageAbout = (scopes: readonly string[]): { readonly message?: string } => {
-  const [message] = warningsAbout(scopes);
+export const messageAbout = (
+  permissions: PermissionRegistry,
+  scopes: readonly string[],
+): { readonly message?: string } => {
+  const [message] = warningsAbout(permissions, scopes);
   return message === undefined ? {} : { message };
 };
 
 /** Creates a system application and returns its secret, which cannot be shown again. */
 export const createSystemApplication = async (
-  database: Database,
+  { database, permissions }: ClientSession,
   { scopes, isResourceServer = false, ...given }: NewSystemApplication,
 ): Promise<{
   client_id: string;
@@ -139,7 +149,7 @@ export const createSystemApplication = async (
   const clientId = valid(clientIdField, given.clientId, 'client_id');
   const name = valid(text(200), given.name, 'name');
   valid(scopesField, scopes, 'scope');
-  requireKnownScopes(scopes);
+  requireKnownScopes(permissions, scopes);
   const client_secret = newSecret();
   const secretHash = digest(client_secret);
   await unlessTaken(
@@ -158,7 +168,7 @@ export const createSystemApplication = async (
     client_secret,
     scope: scopes.join(' '),
     is_resource_server: isResourceServer,
-    ...messageAbout(scopes),
+    ...messageAbout(permissions, scopes),
   };
 };
 
@@ -193,7 +203,7 @@ const tenantIdOf = async (database: Database, slug: string): Promise<string> => 
 
 /** Creates a user-facing client and returns its secret, which cannot be shown again; null for a public client. */
 export const createClient = async (
-  database: Database,
+  { database, permissions }: ClientSession,
   { tenantSlug, ...given }: UserFacingClient,
 ): Promise<object> => {
   const clientId = valid(clientIdField, given.clientId, 'client_id');
@@ -201,7 +211,7 @@ export const createClient = async (
   if (given.isFirstParty && tenantSlug !== undefined) {
     throw new Error('A client of a tenant cannot be first-party.');
   }
-  requireKnownScopes(given.allowedScopes, tenantSlug);
+  requireKnownScopes(permissions, given.allowedScopes, tenantSlug);
   const tenantId = tenantSlug === undefined ? null : await tenantIdOf(database, tenantSlug);
   const client_secret = await unlessTaken(
     `There is a client called ${clientId} already.`,
@@ -220,6 +230,6 @@ export const createClient = async (
     is_trusted: given.isTrusted,
     is_first_party: given.isFirstParty,
     allowed_scopes: given.allowedScopes,
-    ...messageAbout(given.allowedScopes),
+    ...messageAbout(permissions, given.allowedScopes),
   };
 };

@@ -1,4 +1,4 @@
-import { unknownPatterns } from '@tessera/contracts';
+import type { PermissionRegistry } from '@tessera/contracts';
 import { noteCommand } from '../activity/activity.ts';
 import { changesBetween } from '../activity/changes.ts';
 import { requireFreeClientId, requireRedirectUris } from '../clients/registration.ts';
@@ -26,9 +26,12 @@ export interface Seeded {
 const NOTHING = { tenants: 0, users: 0, memberships: 0, system_applications: 0, clients: 0 };
 
 /** A client can only have scopes of its own tenant. */
-const refuseUnknownScopes = ({ system_applications, clients }: SeedDocument): void => {
+const refuseUnknownScopes = (
+  permissions: PermissionRegistry,
+  { system_applications, clients }: SeedDocument,
+): void => {
   const refuse = (client_id: string, scopes: readonly string[], slug?: string): void => {
-    const [unknown] = unknownPatterns(scopes, slug);
+    const [unknown] = permissions.unknownPatterns(scopes, slug);
     if (!unknown) return;
     throw new Error(`${client_id}: the scope ${unknown.pattern} is unknown: ${unknown.reason}.`);
   };
@@ -161,12 +164,17 @@ const tellOfRights = async (
 export const applySeed = async (
   session: Pick<
     Session,
-    'database' | 'passwords' | 'tenantRedirectUris' | 'reservedSlugs' | 'slugReservation'
+    | 'database'
+    | 'passwords'
+    | 'permissions'
+    | 'tenantRedirectUris'
+    | 'reservedSlugs'
+    | 'slugReservation'
   >,
   document: SeedDocument,
 ): Promise<Seeded> => {
   const { database, passwords, tenantRedirectUris, reservedSlugs, slugReservation } = session;
-  refuseUnknownScopes(document);
+  refuseUnknownScopes(session.permissions, document);
   await refuseReservedSlugs(database, document, reservedSlugs);
   refuseWeakPasswords(passwords, document);
   for (const { client_id, redirect_uris, is_first_party, tenant_slug } of document.clients) {

@@ -1,4 +1,5 @@
 import { type InSession, migrationLog } from '@tessera/command-line';
+import type { PermissionRegistry } from '@tessera/contracts';
 import { migrate } from '@tessera/database-kit';
 import { createLogger } from '@tessera/http-kit';
 import { createVault, type Vault } from '@tessera/vault';
@@ -15,6 +16,7 @@ export interface Session {
   readonly database: Database;
   readonly pool: Pool;
   readonly passwords: Passwords;
+  readonly permissions: PermissionRegistry;
   readonly vault: Vault;
   /** Mails in it are sent by the service. */
   readonly mail: MailOutbox;
@@ -42,6 +44,7 @@ export const sessionsIn =
         database,
         pool,
         passwords,
+        permissions: config.permissions,
         vault,
         mail: new MailOutbox(pool, vault, config),
         tenantRedirectUris: config.tenantRedirectUris,

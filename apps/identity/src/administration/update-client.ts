@@ -1,3 +1,4 @@
+import type { PermissionRegistry } from '@tessera/contracts';
 import { text } from '@tessera/fields';
 import { coversPattern } from '@tessera/scope-matcher';
 import { noteCommand } from '../activity/activity.ts';
@@ -6,6 +7,7 @@ import { requireRedirectUris } from '../clients/registration.ts';
 import type { Database, Transaction } from '../database.ts';
 import { changeAndEndTokens } from './clients.ts';
 import { messageAbout, recordedClient, requireKnownScopes, valid } from './create.ts';
+import type { Session } from './session.ts';
 
 export interface ClientUpdate {
   readonly clientId: string;
@@ -30,9 +32,13 @@ const noClient = async (database: Database, clientId: string): Promise<Error> =>
 type Client = NonNullable<Awaited<ReturnType<Database['oAuthClient']['findUnique']>>>;
 
 /** Throws if a scope is unknown, or if the client is not a third-party client after the change. */
-const requireScopesFit = (client: Client, { allowedScopes, isFirstParty }: ClientUpdate): void => {
+const requireScopesFit = (
+  permissions: PermissionRegistry,
+  client: Client,
+  { allowedScopes, isFirstParty }: ClientUpdate,
+): void => {
   if (allowedScopes === undefined) return;
-  requireKnownScopes(allowedScopes);
+  requireKnownScopes(permissions, allowedScopes);
   if ((isFirstParty ?? client.isFirstParty) || client.tenantId !== null) {
     throw new Error(`${client.clientId} is not a third-party client: it gets the scope api.`);
   }
@@ -48,13 +54,13 @@ const isNarrower = (client: Client, { allowedScopes, isFirstParty }: ClientUpdat
 };
 
 /** The columns that change. Throws if a value is invalid. */
-const changesOf = (client: Client, update: ClientUpdate) => {
+const changesOf = (permissions: PermissionRegistry, client: Client, update: ClientUpdate) => {
   const { name, redirectUris, allowedScopes, isFirstParty } = update;
   if (redirectUris !== undefined) requireRedirectUris(client.clientId, redirectUris);
   if (isFirstParty !== undefined && client.tenantId !== null) {
     throw new Error(`${client.clientId} is the client of a tenant: it cannot be first-party.`);
   }
-  requireScopesFit(client, update);
+  requireScopesFit(permissions, client, update);
   return {
     ...(name !== undefined && { name: valid(text(200), name, 'name') }),
     ...(redirectUris !== undefined && { redirectUris: [...new Set(redirectUris)] }),
@@ -68,7 +74,10 @@ const changesOf = (client: Client, update: ClientUpdate) => {
  * and so do its tokens, unless its scopes become narrower or it is no longer first-party. Throws without a change,
  * for an invalid value, and if the client does not exist.
  */
-export const updateClient = async (database: Database, update: ClientUpdate): Promise<object> => {
+export const updateClient = async (
+  { database, permissions }: Pick<Session, 'database' | 'permissions'>,
+  update: ClientUpdate,
+): Promise<object> => {
   const { clientId, ...given } = update;
   if (Object.values(given).every((value) => value === undefined)) {
     throw new Error(
@@ -77,7 +86,7 @@ export const updateClient = async (database: Database, update: ClientUpdate): Pr
   }
   const before = await database.oAuthClient.findUnique({ where: { clientId } });
   if (!before) throw await noClient(database, clientId);
-  const data = changesOf(before, update);
+  const data = changesOf(permissions, before, update);
   const change = async (tx: Transaction) => {
     const after = await tx.oAuthClient.update({ where: { clientId }, data });
     const changes = changesBetween(recordedClient(before), recordedClient(after));
@@ -96,6 +105,6 @@ export const updateClient = async (database: Database, update: ClientUpdate): Pr
     is_trusted: client.isTrusted,
     is_first_party: client.isFirstParty,
     allowed_scopes: client.allowedScopes,
-    ...messageAbout(update.allowedScopes ?? []),
+    ...messageAbout(permissions, update.allowedScopes ?? []),
   };
 };

@@ -1,4 +1,4 @@
-import { permissionRegistry } from '@tessera/contracts';
+import { MAX_PATTERN_LENGTH, type PermissionRegistry } from '@tessera/contracts';
 import { bool, described, list, named, type Out, openShape, text } from '@tessera/fields';
 import type { RouteEntry, RouteTable } from '@tessera/http-kit';
 import { WILDCARD } from '@tessera/scope-matcher';
@@ -9,14 +9,13 @@ import { systemPaths, userPaths } from './paths.ts';
 import { claimsByScope } from './user/tokens.ts';
 
 const url = text(500);
-const words = list(text(100), { max: 1000 });
+const words = list(text(MAX_PATTERN_LENGTH), { max: 1000 });
 
-type Settings = Pick<Config, 'issuer' | 'registrationEnabled'>;
+type Settings = Pick<Config, 'issuer' | 'registrationEnabled' | 'permissions'>;
 
 /** The permissions that third-party clients can be allowed to request, in any tenant. */
-const permissionScopes = permissionRegistry
-  .filter(({ system }) => !system)
-  .map(({ name }) => name.replace('{slug}', WILDCARD));
+const scopesOf = ({ permissions }: PermissionRegistry): string[] =>
+  permissions.filter(({ system }) => !system).map(({ name }) => name.replace('{slug}', WILDCARD));
 
 const Metadata = named(
   'AuthorizationServerMetadata',
@@ -57,7 +56,11 @@ const Metadata = named(
  * Host header and lists endpoints that do not exist. The standard has one token endpoint and one revocation
  * endpoint, which are those for user-facing clients; those for system applications have names of their own.
  */
-const metadataOf = ({ issuer, registrationEnabled }: Settings): Out<typeof Metadata> => {
+const metadataOf = ({
+  issuer,
+  registrationEnabled,
+  permissions,
+}: Settings): Out<typeof Metadata> => {
   const methods = ['client_secret_basic', 'client_secret_post'];
   return {
     issuer,
@@ -69,7 +72,7 @@ const metadataOf = ({ issuer, registrationEnabled }: Settings): Out<typeof Metad
     system_revocation_endpoint: issuer + systemPaths.revocation,
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     service_documentation: `${issuer}/docs`,
-    scopes_supported: [...OIDC_SCOPES, API_SCOPE, ...permissionScopes],
+    scopes_supported: [...OIDC_SCOPES, API_SCOPE, ...scopesOf(permissions)],
     claims_supported: ['iss', 'aud', 'exp', 'iat', 'nonce', ...Object.values(claimsByScope).flat()],
     grant_types_supported: ['authorization_code', 'refresh_token'],
     response_types_supported: ['code'],

@@ -14,6 +14,7 @@ import {
 } from '@tessera/fields';
 import { forwarded, type RouteEntry, type RouteTable } from '@tessera/http-kit';
 import type { RequestHandler } from 'express';
+import type { Config } from '../config.ts';
 import type { Authentication } from '../tokens/authenticate.ts';
 import type { ClientAttempts } from './client-attempts.ts';
 import { OAuthFailure, Revoked } from './failure.ts';
@@ -104,7 +105,7 @@ export interface SystemOAuth extends ProviderStores {
 /** OAuth endpoints for system applications (RFC 6749, 7662, 7009). */
 export const oauthRoutes = (
   { authentication, clientAttempts, ...stores }: SystemOAuth,
-  config: { readonly issuer: string },
+  config: Pick<Config, 'issuer' | 'permissions'>,
 ): RouteTable => {
   const users: UserTokens = {
     inspect: (token) => authentication.inspect(token),
@@ -113,7 +114,11 @@ export const oauthRoutes = (
       (await isRefreshToken(stores.database, token)),
   };
   const provider = createSystemProvider(stores, config);
-  const endpoints = systemEndpoints(provider, users, clientAttempts);
+  const endpoints = systemEndpoints(provider, {
+    users,
+    attempts: clientAttempts,
+    permissions: config.permissions,
+  });
   return {
     issueSystemToken: endpoint({
       path: systemPaths.token,

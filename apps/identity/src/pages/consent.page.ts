@@ -7,12 +7,14 @@ import type { AuthorizationServer } from '../oauth/user/server.ts';
 import { opensApi } from '../tokens/scopes.ts';
 import { formOf } from './form.ts';
 import { type AnyPage, page } from './page.ts';
+import type { PermissionLines } from './permission-lines.ts';
 import { scopeLines, scopeList } from './scope-lines.ts';
 import { applicationRedirect, pageAddress, Redirect, signedInUser, type Visit } from './visit.ts';
 
 interface Dependencies {
   readonly consents: AuthorizationServer['consents'];
   readonly config: { readonly isLocal: boolean };
+  readonly permissionLines: PermissionLines;
 }
 
 /** The recognisable part of a redirect URI: the host, or the app's custom scheme. */
@@ -28,7 +30,7 @@ const continuation = ({ req }: Visit, { redirectUri }: ConsentRequest, address: 
 const isUnknown = (error: unknown): boolean => error instanceof HttpError && error.status === 404;
 
 /** Asks the user for consent to a third-party application. */
-export const consentPage = ({ consents, config }: Dependencies): AnyPage => {
+export const consentPage = ({ consents, config, permissionLines }: Dependencies): AnyPage => {
   const session = sessionCookie(config);
   const of = ({ req, origin }: Visit) =>
     [String(req.params.uid), session.secretOf(req) ?? undefined, origin] as const;
@@ -78,7 +80,7 @@ export const consentPage = ({ consents, config }: Dependencies): AnyPage => {
           content: [
             tenant !== null && html`<input type="hidden" name="tenant_id" value="${tenant.id}">`,
             html`<p>${isInTenant ? texts.leadIn(client.name, tenant.name) : texts.lead(client.name)}</p>`,
-            scopeList(scopeLines(visit, request)),
+            scopeList(scopeLines(permissionLines, visit, request)),
             isInTenant && html`<p class="hint">${texts.alsoShared(tenant.name)}</p>`,
             opensApi(scopes) && html`<p class="hint">${texts.limit}</p>`,
             html`<p class="hint">${texts.goesTo(hostOf(redirectUri))}</p>`,

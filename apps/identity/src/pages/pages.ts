@@ -14,6 +14,7 @@ import { MailedAddress } from './mailed-address.ts';
 import { routesOf } from './page-routes.ts';
 import type { PageServices } from './page-services.ts';
 import { passwordPages } from './password.pages.ts';
+import { permissionLinesOf } from './permission-lines.ts';
 import { PageReauthentication } from './reauthentication.ts';
 import { registrationPages } from './registration.pages.ts';
 import { resultPage } from './result.page.ts';
@@ -42,6 +43,7 @@ export const pageRoutes = (services: PageServices, limits: Limits): RouteTable =
   const { minLength } = config.passwords;
   const cookies = signInCookies(config);
   const mailed = new MailedAddress(config);
+  const permissionLines = permissionLinesOf(config.permissions);
   const pages = {
     ...signInPages({ ...services, cookies }),
     ...sessionPages({ ...services, cookies }),
@@ -63,10 +65,10 @@ export const pageRoutes = (services: PageServices, limits: Limits): RouteTable =
     }),
     ...invitationPages({ invitations: services.invitations, issuer: config.issuer, minLength }),
     ...emailChangePages(services),
-    ...accountPages(services),
+    ...accountPages({ ...services, permissionLines }),
     mailSent: mailSentPage(mailed),
     result: resultPage,
-    consent: consentPage({ consents: authorizationServer.consents, config }),
+    consent: consentPage({ consents: authorizationServer.consents, config, permissionLines }),
   };
   const forgery = new ForgeryGuard(config);
   const options = {

@@ -1,6 +1,6 @@
 import { type Html, html } from '../http/html.ts';
 import { API_SCOPE } from '../tokens/scopes.ts';
-import { type PermissionLine, permissionLines } from './permission-lines.ts';
+import type { PermissionLine, PermissionLines } from './permission-lines.ts';
 import type { Texts } from './texts/texts.ts';
 import type { Reader } from './visit.ts';
 
@@ -15,6 +15,7 @@ interface Access {
 
 /** Describes scopes, broadest first. */
 export const scopeLines = (
+  permissionLines: PermissionLines,
   { texts: { consent: texts }, language }: Reader,
   { scopes, tenant }: Access,
 ): readonly PermissionLine[] => {

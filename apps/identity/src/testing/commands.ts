@@ -36,6 +36,7 @@ export const commandsOf =
       vault: createVault(config.keyEncryptionKeys),
       mail,
       passwords: new Passwords(config.passwords, highestStoredCost(database)),
+      permissions: config.permissions,
       tenantRedirectUris: config.tenantRedirectUris,
       reservedSlugs: config.reservedSlugs,
       slugReservation: config.slugReservation,

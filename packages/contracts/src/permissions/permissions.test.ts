@@ -5,18 +5,16 @@ import {
   builtInRoles,
   builtInRolesRevision,
   type CrmPermission,
-  checkPermissionPattern,
   crmPermission,
   crmPermissions,
   type IdentityPermission,
-  ineffectiveAction,
   isSystemPermission,
-  permissionNames,
-  permissionRegistry,
+  PermissionRegistry,
   tenantPermissions,
-  unknownPatterns,
 } from '../index.ts';
 
+const registry = new PermissionRegistry();
+const permissionNames = registry.permissions.map(({ name }) => name);
 const concrete = permissionNames.map((name) => name.replace('{slug}', 'acme'));
 const ofCrm = Object.keys(crmPermissions) as CrmPermission[];
 
@@ -26,7 +24,7 @@ const heldBy = (role: BuiltInRoleName): string[] =>
 describe('the permission registry', () => {
   test('lists no permission twice, and each with a description', () => {
     expect(new Set(permissionNames).size).toBe(permissionNames.length);
-    for (const { name, description } of permissionRegistry) {
+    for (const { name, description } of registry.permissions) {
       expect([name, description]).toEqual([name, expect.stringMatching(/^[A-Z].{5,70}[^.]$/)]);
     }
   });
@@ -35,7 +33,7 @@ describe('the permission registry', () => {
     for (const permission of concrete) {
       expect(parsePattern(permission)).toMatchObject({ ok: true });
       expect(covers(permission, permission)).toBe(true);
-      expect(checkPermissionPattern(permission)).toEqual({ known: true, covers: 1 });
+      expect(registry.check(permission)).toEqual({ known: true, covers: 1 });
     }
   });
 
@@ -68,11 +66,11 @@ describe('the permission registry', () => {
 
   test('reports patterns that no permission matches, with index and reason', () => {
     const patterns = ['identity.*', 'identity.membres.list', '*', 'tenant.acme.crm.tasks.ta*'];
-    expect(unknownPatterns(patterns)).toEqual([
+    expect(registry.unknownPatterns(patterns)).toEqual([
       { pattern: patterns[1], index: 1, reason: expect.stringContaining('"membres"') },
       { pattern: patterns[3], index: 3, reason: expect.stringContaining('mixes *') },
     ]);
-    expect(unknownPatterns([])).toEqual([]);
+    expect(registry.unknownPatterns([])).toEqual([]);
   });
 
   test.each([
@@ -82,8 +80,8 @@ describe('the permission registry', () => {
     'identity.*.*',
     '*',
   ])('%s is known in the tenant acme, as a scope and as an action', (pattern) => {
-    expect(unknownPatterns([pattern], 'acme')).toEqual([]);
-    expect(ineffectiveAction(pattern, 'acme')).toBeUndefined();
+    expect(registry.unknownPatterns([pattern], 'acme')).toEqual([]);
+    expect(registry.ineffectiveAction(pattern, 'acme')).toBeUndefined();
   });
 
   test.each([
@@ -93,22 +91,22 @@ describe('the permission registry', () => {
     'tenant.Acme.crm.tasks.view',
   ])('%s names another tenant than acme', (pattern) => {
     const reason = expect.stringContaining('as segment 2 after');
-    expect(unknownPatterns([pattern], 'acme')).toEqual([{ pattern, index: 0, reason }]);
-    expect(ineffectiveAction(pattern, 'acme')).toEqual(reason);
+    expect(registry.unknownPatterns([pattern], 'acme')).toEqual([{ pattern, index: 0, reason }]);
+    expect(registry.ineffectiveAction(pattern, 'acme')).toEqual(reason);
   });
 
   test.each(['identity.*', '*.*', 'tenant.*.crm.contacts'])(
     'an action that covers no permission, %s, has no effect',
     (action) => {
-      expect(ineffectiveAction(action)).toContain('covers no permission');
+      expect(registry.ineffectiveAction(action)).toContain('covers no permission');
     },
   );
 
   test.each(['identity.tenants.list', 'identity.tenants.*', '*.tenants.versions.*'])(
     'an action that covers permissions of the system only, %s, has no effect',
     (action) => {
-      expect(unknownPatterns([action])).toEqual([]);
-      expect(ineffectiveAction(action)).toContain('only system administrators');
+      expect(registry.unknownPatterns([action])).toEqual([]);
+      expect(registry.ineffectiveAction(action)).toContain('only system administrators');
     },
   );
 
@@ -135,7 +133,7 @@ describe('the permission registry', () => {
 describe('the built-in roles', () => {
   test.each(Object.values(builtInRoles))('$name names known permissions only', ({ policies }) => {
     for (const { action } of policies) {
-      expect([action, ineffectiveAction(action)]).toEqual([action, undefined]);
+      expect([action, registry.ineffectiveAction(action)]).toEqual([action, undefined]);
     }
   });
 

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { listen } from '@tessera/http-kit';
 import { call, callUntil, signIn, startTestStack, type TestStack } from '@tessera/local-stack';
 import { createRooms } from './rooms.ts';
@@ -7,7 +8,8 @@ let url: string;
 let stop: () => Promise<void>;
 
 beforeAll(async () => {
-  stack = await startTestStack();
+  const permissions = fileURLToPath(new URL('permissions.json', import.meta.url));
+  stack = await startTestStack({ environmentOf: { identity: { PERMISSIONS_FILE: permissions } } });
   const brokers = [`127.0.0.1:${stack.broker.port}`];
   const { app, resourceServer } = createRooms(stack.identity.url, brokers);
   await resourceServer.start();
@@ -26,6 +28,10 @@ afterAll(async () => {
 const list = (token?: string) => call('GET', `${url}/bookings`, { token });
 const book = (token?: string) =>
   call('POST', `${url}/bookings`, { token, body: { room: 'Library' } });
+const bookings = (verb: string, slug: string) => ({
+  action: `tenant.${slug}.rooms.bookings.${verb}`,
+  effect: 'allow',
+});
 const changeRole = (token: string, role: string) => {
   const { tenant_id, user_id } = stack.system.viewer;
   const member = `${stack.identity.url}/api/tenants/${tenant_id}/members/${user_id}`;
@@ -56,6 +62,36 @@ describe('a second service that uses identity', () => {
     }
     const listed = await list(owner);
     expect(listed.text).toContain(stack.system.viewer.user_id);
+  });
+
+  test('applies a permission of its own that an owner grants to a role', async () => {
+    const owner = await signIn(stack, 'owner');
+    const viewer = await signIn(stack, 'viewer');
+    const { tenant_id, tenant_slug } = stack.system.viewer;
+    const created = await call('POST', `${stack.identity.url}/api/tenants/${tenant_id}/roles`, {
+      token: owner,
+      body: { name: 'Reception', policies: [bookings('list', tenant_slug)] },
+    });
+    expect([created.status, created.body]).toMatchObject([201, { data: { name: 'Reception' } }]);
+    expect((await changeRole(owner, 'Reception')).status).toBe(200);
+    await callUntil(
+      () => list(viewer),
+      (answer) => answer.status === 200,
+    );
+    expect((await book(viewer)).status).toBe(403);
+    const { id } = (created.body as { data: { id: string } }).data;
+    const role = `${stack.identity.url}/api/tenants/${tenant_id}/roles/${id}`;
+    const policies = [bookings('*', '*')];
+    expect((await call('PUT', role, { token: owner, body: { policies } })).status).toBe(200);
+    await callUntil(
+      () => book(viewer),
+      (answer) => answer.status === 201,
+    );
+    expect((await changeRole(owner, 'viewer')).status).toBe(200);
+    await callUntil(
+      () => list(viewer),
+      (answer) => answer.status === 403,
+    );
   });
 
   test('shows no data of another tenant', async () => {

@@ -36,8 +36,8 @@ export const addClientCreation = (program: Command, run: Run): void => {
         scopes: string[],
         { name, resourceServer }: { name: string; resourceServer: boolean },
       ) =>
-        run(({ database }) =>
-          createSystemApplication(database, {
+        run((session) =>
+          createSystemApplication(session, {
             clientId,
             name,
             scopes,
@@ -75,8 +75,8 @@ export const addClientCreation = (program: Command, run: Run): void => {
       ),
     )
     .action((clientId: string, { public: isPublic = false, ...given }: ClientOptions) =>
-      run(({ database }) =>
-        createClient(database, {
+      run((session) =>
+        createClient(session, {
           clientId,
           name: given.name,
           redirectUris: given.redirectUri,

@@ -42,9 +42,9 @@ export const addClientUpdates = (program: Command, run: Run): void => {
     )
     .action((clientId: string, given: ClientChange) => {
       const { name, redirectUri: redirectUris, scope, firstParty: isFirstParty } = given;
-      return run(({ database }) =>
+      return run((session) =>
         // Without a pattern the option is a flag.
-        updateClient(database, {
+        updateClient(session, {
           clientId,
           name,
           redirectUris,

@@ -1,3 +1,4 @@
+import type { PermissionRegistry } from '@tessera/contracts';
 import {
   bool,
   list,
@@ -11,7 +12,7 @@ import {
   uuid,
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { KnownScope, warningsAbout } from '../../access/known-policy.ts';
+import { knownScope, warningsAbout } from '../../access/known-policy.ts';
 import { done, pageFields, pageMeta, page as pageOf, route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
 import type {
@@ -38,14 +39,15 @@ const ApiKey = named(
 
 const IssuedApiKey = named('IssuedApiKey', shape({ key: rawText(4000), ...terms }));
 
-const ApiKeyInput = named(
-  'ApiKeyInput',
-  shape({
-    name: text(200),
-    expires_at: optional(time()),
-    scopes: optional(list(KnownScope, SCOPE_COUNT)),
-  }),
-);
+const apiKeyInput = (permissions: PermissionRegistry) =>
+  named(
+    'ApiKeyInput',
+    shape({
+      name: text(200),
+      expires_at: optional(time()),
+      scopes: optional(list(knownScope(permissions), SCOPE_COUNT)),
+    }),
+  );
 
 const AccountParams = shape({ tenantId: uuid(), userId: uuid() });
 const KeyParams = shape({ tenantId: uuid(), userId: uuid(), keyId: uuid() });
@@ -68,10 +70,13 @@ const present = (key: ApiKeyRecord) => ({
 
 const presentIssued = (issued: IssuedKeyRecord) => ({ key: issued.key, ...presentTerms(issued) });
 
-const messageOf = ({ scopes = [] }: ApiKeyRecord): string =>
-  ['The key is shown only this once.', ...warningsAbout(scopes)].join(' ');
+const messageOf = (permissions: PermissionRegistry, { scopes = [] }: ApiKeyRecord): string =>
+  ['The key is shown only this once.', ...warningsAbout(permissions, scopes)].join(' ');
 
-export const apiKeyRoutes = (keys: ApiKeysService): RouteTable => ({
+export const apiKeyRoutes = (
+  keys: ApiKeysService,
+  permissions: PermissionRegistry,
+): RouteTable => ({
   listApiKeys: route({
     method: 'get',
     path: COLLECTION,
@@ -102,12 +107,12 @@ export const apiKeyRoutes = (keys: ApiKeysService): RouteTable => ({
     description:
       'The response is the only place that shows the key. The key has the permissions of the account, limited by `scopes` if given. `expires_at` is limited to the maximum lifetime. The caller must hold every permission of the account that the scopes cover. A key created with an API key expires no later than that key, and its scopes must be within that key’s scopes.',
     params: AccountParams,
-    body: ApiKeyInput,
+    body: apiKeyInput(permissions),
     responses: { 201: success(IssuedApiKey) },
     async handler({ caller, params, body, req, reply }) {
       const given = { name: body.name, expiresAt: body.expires_at, scopes: body.scopes };
       const issued = await keys.create(caller, params, given, originOf(req));
-      const message = messageOf(issued);
+      const message = messageOf(permissions, issued);
       return reply(201, { success: true, data: presentIssued(issued), message });
     },
   }),
@@ -125,7 +130,7 @@ export const apiKeyRoutes = (keys: ApiKeysService): RouteTable => ({
     problems: { 409: 'The key has been revoked or has expired' },
     async handler({ caller, params, req, reply }) {
       const issued = await keys.rotate(caller, params, originOf(req));
-      const message = messageOf(issued);
+      const message = messageOf(permissions, issued);
       return reply(200, { success: true, data: presentIssued(issued), message });
     },
   }),

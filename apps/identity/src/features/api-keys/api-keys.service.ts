@@ -1,3 +1,4 @@
+import type { PermissionRegistry } from '@tessera/contracts';
 import { HttpError, invalidField, notFound } from '@tessera/http-kit';
 import type { Rights } from '@tessera/scope-matcher';
 import { coversPattern } from '@tessera/scope-matcher';
@@ -32,6 +33,7 @@ interface Dependencies {
   readonly repository: ApiKeysRepository;
   readonly members: MembersService;
   readonly accounts: ServiceAccountsService;
+  readonly permissions: PermissionRegistry;
   /** In seconds. */
   readonly lifetimes: { readonly usual: number; readonly longest: number };
 }
@@ -123,7 +125,7 @@ export class ApiKeysService {
     const terms = { name, ...(scopes && { scopes }), expiresAt };
     requireWithinKey(caller, terms);
     return this.#forAccount(caller, account, async ({ holder, tx }, owner) => {
-      requireScopesOfTenant(holder.slug, scopes);
+      requireScopesOfTenant(this.#use.permissions, holder.slug, scopes);
       requireCallerHolds(holder, rightsLimitedTo(owner, scopes));
       const issued = await this.#use.repository.add(tx, account, terms);
       const changes = created({ name, scopes, expires_at: issued.expiresAt });

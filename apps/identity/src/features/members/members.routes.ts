@@ -1,6 +1,7 @@
+import type { PermissionRegistry } from '@tessera/contracts';
 import { named, nullable, optional, shape, text, uuid } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { KnownPolicies, Policies } from '../../access/known-policy.ts';
+import { knownPolicies, Policies } from '../../access/known-policy.ts';
 import { done, pageMeta, page as pageOf, route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
 import { withdrawnInvitations } from '../../tokens/one-time.ts';
@@ -19,10 +20,11 @@ const Member = named(
   }),
 );
 
-const MemberChange = named(
-  'MemberChange',
-  shape({ role: optional(text(100)), policies: optional(KnownPolicies) }),
-);
+const memberChange = (permissions: PermissionRegistry) =>
+  named(
+    'MemberChange',
+    shape({ role: optional(text(100)), policies: optional(knownPolicies(permissions)) }),
+  );
 
 const TenantParams = shape({ tenantId: uuid() });
 const MemberParams = shape({ tenantId: uuid(), userId: uuid() });
@@ -35,7 +37,10 @@ const present = ({ userId, email, name, role, policies }: MemberRecord) => ({
   policies: policies.map(({ action, effect }) => ({ action, effect })),
 });
 
-export const memberRoutes = (members: MembersService): RouteTable => ({
+export const memberRoutes = (
+  members: MembersService,
+  permissions: PermissionRegistry,
+): RouteTable => ({
   listMembers: route({
     method: 'get',
     path: '/api/tenants/{tenantId}/members',
@@ -72,7 +77,7 @@ export const memberRoutes = (members: MembersService): RouteTable => ({
     description:
       'Omitted fields are left unchanged. Each policy must cover a permission of the tenant. You can grant only permissions that you hold yourself. The last owner of a tenant must remain an owner.',
     params: MemberParams,
-    body: MemberChange,
+    body: memberChange(permissions),
     responses: { 200: success(Member) },
     async handler({ caller, params, body, req, reply }) {
       const member = await members.change(caller, params, body, originOf(req));

@@ -1,3 +1,4 @@
+import type { PermissionRegistry } from '@tessera/contracts';
 import { HttpError, invalidField, notFound } from '@tessera/http-kit';
 import { decide, type Policy } from '@tessera/scope-matcher';
 import { requireEffectivePolicies } from '../../access/known-policy.ts';
@@ -87,9 +88,11 @@ export interface MemberContext<M extends MembersReader> {
 /** Members of a tenant and their permissions (decision I10). */
 export class MembersService {
   readonly #members: MembersRepository;
+  readonly #permissions: PermissionRegistry;
 
-  constructor(members: MembersRepository) {
+  constructor(members: MembersRepository, permissions: PermissionRegistry) {
     this.#members = members;
+    this.#permissions = permissions;
   }
 
   list(
@@ -112,7 +115,7 @@ export class MembersService {
   }
 
   /**
-   * Changes the role, the policies or both of a member. 422 if this grants permissions that the caller does not
+   * Changes the role, the policies or both of a member. 422 if a policy covers no permission of the tenant, or this grants permissions that the caller does not
    * hold or removes the last owner; 403 if the member holds permissions that the caller does not. A change
    * without effect publishes no event.
    */
@@ -123,7 +126,7 @@ export class MembersService {
     origin: Origin,
   ): Promise<Member> {
     return this.changing(caller, tenantId, async ({ members, holder, tx }) => {
-      requireEffectivePolicies(holder.slug, change.policies);
+      requireEffectivePolicies(this.#permissions, holder.slug, change.policies);
       const member = await this.#changeable(holder, members, userId);
       const role = change.role === undefined ? member.role : await members.role(change.role);
       if (!role) throw noRole(change.role ?? '');

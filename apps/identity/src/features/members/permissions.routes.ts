@@ -1,4 +1,4 @@
-import { checkPermissionPattern, PolicyPayload } from '@tessera/contracts';
+import { type PermissionRegistry, PolicyPayload } from '@tessera/contracts';
 import {
   bool,
   described,
@@ -39,11 +39,12 @@ const MemberPermissions = named(
 );
 
 /** One existing permission, not a pattern. */
-const permission = withRule(rawText(300), (name) => {
-  if (name.split('.').includes(WILDCARD)) return 'must be one permission, without wildcards';
-  const check = checkPermissionPattern(name);
-  return check.known ? undefined : `is not known: ${check.reason}`;
-});
+const permissionIn = (permissions: PermissionRegistry) =>
+  withRule(rawText(300), (name) => {
+    if (name.split('.').includes(WILDCARD)) return 'must be one permission, without wildcards';
+    const check = permissions.check(name);
+    return check.known ? undefined : `is not known: ${check.reason}`;
+  });
 
 const present = ({ source, role, action, effect }: SourcedPolicy) => ({
   source,
@@ -52,7 +53,10 @@ const present = ({ source, role, action, effect }: SourcedPolicy) => ({
   effect,
 });
 
-export const memberPermissionRoutes = (members: MembersService): RouteTable => ({
+export const memberPermissionRoutes = (
+  members: MembersService,
+  permissions: PermissionRegistry,
+): RouteTable => ({
   getMemberPermissions: route({
     method: 'get',
     path: '/api/tenants/{tenantId}/members/{userId}/permissions',
@@ -62,7 +66,7 @@ export const memberPermissionRoutes = (members: MembersService): RouteTable => (
     description:
       'With `permission`: whether it is `allowed`, and the deciding policy in `by`, or null if none matches, which denies it. Without: all policies that apply to the member. The scopes of a token limit its permissions further.',
     params: shape({ tenantId: uuid(), userId: uuid() }),
-    query: shape({ permission: optional(permission) }),
+    query: shape({ permission: optional(permissionIn(permissions)) }),
     responses: { 200: success(MemberPermissions) },
     async handler({ params, query, reply }) {
       const member = await members.show(params.tenantId, params.userId);

@@ -1,4 +1,4 @@
-import { PoliciesMeta, PolicyPayload, permissionRegistry } from '@tessera/contracts';
+import { type PermissionRegistry, PoliciesMeta, PolicyPayload } from '@tessera/contracts';
 import { bool, list, named, oneOf, shape, text } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { onlyPage, page as pageOf, route } from '../../http/route.ts';
@@ -15,7 +15,10 @@ const Permission = named(
   shape({ name: text(300), description: text(300), system: bool() }),
 );
 
-export const policyRoutes = (policies: PoliciesService): RouteTable => ({
+export const policyRoutes = (
+  policies: PoliciesService,
+  { permissions }: PermissionRegistry,
+): RouteTable => ({
   listPolicies: route({
     method: 'get',
     path: '/api/policies',
@@ -39,10 +42,10 @@ export const policyRoutes = (policies: PoliciesService): RouteTable => ({
     permission: 'identity.permissions.list',
     summary: 'List all permissions',
     description:
-      'Returns all permissions on one page. `{slug}` stands for the slug of the tenant. A tenant cannot grant permissions with `system: true`.',
+      'Returns the permissions of all services on one page. `{slug}` stands for the slug of the tenant. A tenant cannot grant permissions with `system: true`.',
     responses: { 200: pageOf(Permission, { max: 1000 }) },
     handler({ reply }) {
-      return reply(200, onlyPage([...permissionRegistry]));
+      return reply(200, onlyPage([...permissions]));
     },
   }),
 });

@@ -1,4 +1,4 @@
-import { parsePolicies, permissionRegistry } from '@tessera/contracts';
+import { PermissionRegistry, parsePolicies } from '@tessera/contracts';
 import type { Tenant } from '../../generated/prisma/client.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import type { Bearer } from '../../testing/population.ts';
@@ -85,8 +85,9 @@ describe('GET /api/permissions', () => {
     const bearer = await identity.people.caller(tenant, 'identity.permissions.list');
     const answer = await identity.http.get('/api/permissions').set(bearer);
     expect(answer.status).toBe(200);
-    expect(answer.body.data).toEqual(permissionRegistry);
-    const { length } = permissionRegistry;
+    const { permissions } = new PermissionRegistry();
+    expect(answer.body.data).toEqual(permissions);
+    const { length } = permissions;
     const meta = { current_page: 1, last_page: 1, per_page: length, total: length };
     expect(answer.body.meta).toEqual(meta);
   });

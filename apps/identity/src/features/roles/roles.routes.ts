@@ -1,3 +1,4 @@
+import type { PermissionRegistry } from '@tessera/contracts';
 import {
   bool,
   int,
@@ -14,7 +15,7 @@ import {
   withDefault,
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
-import { KnownPolicies, Policies } from '../../access/known-policy.ts';
+import { knownPolicies, Policies } from '../../access/known-policy.ts';
 import { done, pageFields, pageMeta, page as pageOf, route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
 import { withdrawnInvitations } from '../../tokens/one-time.ts';
@@ -35,13 +36,12 @@ const Role = named(
   }),
 );
 
-const content = shape({
-  name: text(100),
-  description: withDefault(rawText(1000, 0), ''),
-  policies: withDefault(KnownPolicies, []),
-});
-const RoleInput = named('RoleInput', content);
-const RoleChange = named('RoleChange', partial(content));
+const contentOf = (permissions: PermissionRegistry) =>
+  shape({
+    name: text(100),
+    description: withDefault(rawText(1000, 0), ''),
+    policies: withDefault(knownPolicies(permissions), []),
+  });
 
 const TenantParams = shape({ tenantId: uuid() });
 const RoleParams = shape({ tenantId: uuid(), roleId: uuid() });
@@ -72,7 +72,7 @@ const present = (role: TenantRole): Out<typeof Role> => ({
   created_at: role.createdAt,
 });
 
-export const roleRoutes = (roles: RolesService): RouteTable => ({
+export const roleRoutes = (roles: RolesService, permissions: PermissionRegistry): RouteTable => ({
   listRoles: route({
     method: 'get',
     path: '/api/tenants/{tenantId}/roles',
@@ -95,7 +95,7 @@ export const roleRoutes = (roles: RolesService): RouteTable => ({
     description:
       'Each policy must cover a permission of the tenant. The role can grant only permissions that the caller holds. Members are assigned a role by its name.',
     params: TenantParams,
-    body: RoleInput,
+    body: named('RoleInput', contentOf(permissions)),
     responses: { 201: success(Role) },
     async handler({ caller, params, body, req, reply }) {
       const role = await roles.create(caller, params.tenantId, body, originOf(req));
@@ -124,7 +124,7 @@ export const roleRoutes = (roles: RolesService): RouteTable => ({
     description:
       'Applies to all members with the role. Omitted fields are left unchanged. Each policy must cover a permission of the tenant. No member with the role may gain permissions that the caller does not hold; removing a deny policy counts as granting.',
     params: RoleParams,
-    body: RoleChange,
+    body: named('RoleChange', partial(contentOf(permissions))),
     responses: { 200: success(Role) },
     problems: {
       403: 'The caller lacks a permission, or a member with the role holds permissions that the caller does not',

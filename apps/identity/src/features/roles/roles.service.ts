@@ -1,4 +1,4 @@
-import { builtInRoles } from '@tessera/contracts';
+import { builtInRoles, type PermissionRegistry } from '@tessera/contracts';
 import { HttpError, invalidField, notFound } from '@tessera/http-kit';
 import { requireEffectivePolicies } from '../../access/known-policy.ts';
 import { noteOf } from '../../activity/activity.ts';
@@ -49,10 +49,12 @@ const noRole = (): HttpError => notFound('The role');
 export class RolesService {
   readonly #roles: RolesRepository;
   readonly #members: MembersService;
+  readonly #permissions: PermissionRegistry;
 
-  constructor(roles: RolesRepository, members: MembersService) {
+  constructor(roles: RolesRepository, members: MembersService, permissions: PermissionRegistry) {
     this.#roles = roles;
     this.#members = members;
+    this.#permissions = permissions;
   }
 
   list(
@@ -77,7 +79,7 @@ export class RolesService {
     origin: Origin,
   ): Promise<TenantRole> {
     return this.#changing(caller, tenantId, async ({ roles, members, holder, tx }) => {
-      requireEffectivePolicies(holder.slug, content.policies);
+      requireEffectivePolicies(this.#permissions, holder.slug, content.policies);
       await this.#requireFreeName(roles, content.name);
       requireNoGrant(missingRight(holder, combinedRights(content)));
       const role = await roles.create(content);
@@ -101,7 +103,7 @@ export class RolesService {
     origin: Origin,
   ): Promise<TenantRole> {
     return this.#changing(caller, tenantId, async ({ roles, members, holder, tx }) => {
-      requireEffectivePolicies(holder.slug, change.policies);
+      requireEffectivePolicies(this.#permissions, holder.slug, change.policies);
       const role = await this.#own(roles, id);
       const { name = role.name, description = role.description, policies = role.policies } = change;
       if (name !== role.name) await this.#requireFreeName(roles, name, id);

@@ -1,3 +1,4 @@
+import type { PermissionRegistry } from '@tessera/contracts';
 import { HttpError } from '@tessera/http-kit';
 import type { RequestHandler } from 'express';
 import type { Provider } from 'oidc-provider';
@@ -21,16 +22,16 @@ export interface UserTokens {
 }
 
 /** The scopes that the client gets; `invalid_scope` names those that it may not request. */
-const grantedScope = (client: Client, scope = ''): string => {
+const grantedScope = (permissions: PermissionRegistry, client: Client, scope = ''): string => {
   const requested = new Set(scope.split(' ').filter(Boolean));
-  const granted = grantScopes(client.allowed_scopes as string[], [...requested]);
+  const granted = grantScopes(permissions, client.allowed_scopes as string[], [...requested]);
   if (granted.ok) return granted.scopes.join(' ');
   const description = `The application may not request ${granted.refused.join(' ')}.`;
   throw new HttpError(400, 'invalid_scope', description);
 };
 
 const grant =
-  ({ ClientCredentials }: Provider): Endpoint =>
+  ({ ClientCredentials }: Provider, permissions: PermissionRegistry): Endpoint =>
   async (client, parameters) => {
     if (required(parameters, 'grant_type') !== 'client_credentials') {
       throw new HttpError(
@@ -39,7 +40,7 @@ const grant =
         'Only client_credentials is granted here.',
       );
     }
-    const scope = grantedScope(client, parameters.scope);
+    const scope = grantedScope(permissions, client, parameters.scope);
     const token = new ClientCredentials({ client, scope });
     const access_token = await token.save();
     return { access_token, token_type: 'Bearer', expires_in: token.expiration, scope };
@@ -82,6 +83,12 @@ const revocation =
     return { success: true };
   };
 
+interface EndpointParts {
+  readonly users: UserTokens;
+  readonly attempts: ClientAttempts;
+  readonly permissions: PermissionRegistry;
+}
+
 /**
  * The endpoints for system applications. The provider issues and stores the tokens, but its own endpoints are
  * not used: they handle every kind of client, which takes as long as the rest of the request, and services
@@ -89,8 +96,7 @@ const revocation =
  */
 export const systemEndpoints = (
   provider: Provider,
-  users: UserTokens,
-  attempts: ClientAttempts,
+  { users, attempts, permissions }: EndpointParts,
 ): Record<'token' | 'introspection' | 'revocation', RequestHandler> => {
   const challenge = challengeOf(provider.issuer);
   const handler =
@@ -101,7 +107,7 @@ export const systemEndpoints = (
       res.json(await answer(client, parameters));
     };
   return {
-    token: handler(['grant_type', 'scope'], grant(provider)),
+    token: handler(['grant_type', 'scope'], grant(provider, permissions)),
     introspection: handler(['token'], introspection(provider, users)),
     revocation: handler(['token'], revocation(provider, users)),
   };

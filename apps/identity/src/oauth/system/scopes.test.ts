@@ -1,4 +1,8 @@
-import { grantScopes } from './scopes.ts';
+import { PermissionRegistry } from '@tessera/contracts';
+import { grantScopes as scopesGranted } from './scopes.ts';
+
+const grantScopes = (allowed: readonly string[], requested: readonly string[]) =>
+  scopesGranted(new PermissionRegistry(), allowed, requested);
 
 describe('grantScopes', () => {
   const allowed = ['identity.tenants.*', 'tenant.*.crm.contacts.*'];

@@ -1,4 +1,4 @@
-import { checkPermissionPattern } from '@tessera/contracts';
+import type { PermissionRegistry } from '@tessera/contracts';
 import { coversPattern } from '@tessera/scope-matcher';
 
 export type Granted =
@@ -9,12 +9,15 @@ export type Granted =
  * The scopes that an application gets: all of its own if it requests none, otherwise exactly the requested
  * ones. Each must be known and covered by one of the application's.
  */
-export const grantScopes = (allowed: readonly string[], requested: readonly string[]): Granted => {
+export const grantScopes = (
+  permissions: PermissionRegistry,
+  allowed: readonly string[],
+  requested: readonly string[],
+): Granted => {
   if (requested.length === 0) return { ok: true, scopes: allowed };
   const isAllowed = (scope: string): boolean =>
     allowed.includes(scope) ||
-    (allowed.some((pattern) => coversPattern(pattern, scope)) &&
-      checkPermissionPattern(scope).known);
+    (allowed.some((pattern) => coversPattern(pattern, scope)) && permissions.check(scope).known);
   const refused = requested.filter((scope) => !isAllowed(scope));
   return refused.length === 0 ? { ok: true, scopes: requested } : { ok: false, refused };
 };

@@ -25,7 +25,7 @@ const INTERACTION_TTL = 600;
 /** Bits of randomness of codes and refresh tokens. */
 const TOKEN_BITS = 256;
 
-export type ProviderSettings = Pick<Config, 'issuer' | 'lifetimes'> &
+export type ProviderSettings = Pick<Config, 'issuer' | 'lifetimes' | 'permissions'> &
   PageSettings & {
     /** The name of the web session's cookie. */
     readonly cookieName: string;
@@ -65,7 +65,7 @@ const lifetimesOf = ({ lifetimes }: ProviderSettings): Configuration['ttl'] => (
 });
 
 /** The provider's optional features: resource indicators alone, with the issuer as the only resource (decision I1). */
-const featuresOf = ({ issuer }: ProviderSettings, kid: string): Configuration['features'] => ({
+const featuresOf = (settings: ProviderSettings, kid: string): Configuration['features'] => ({
   devInteractions: { enabled: false },
   dPoP: { enabled: false },
   pushedAuthorizationRequests: { enabled: false },
@@ -73,9 +73,9 @@ const featuresOf = ({ issuer }: ProviderSettings, kid: string): Configuration['f
   userinfo: { enabled: false },
   resourceIndicators: {
     enabled: true,
-    defaultResource: () => issuer,
+    defaultResource: () => settings.issuer,
     useGrantedResource: () => true,
-    getResourceServerInfo: resourceServerOf(issuer, kid),
+    getResourceServerInfo: resourceServerOf(settings, kid),
   },
 });
 

@@ -1,4 +1,4 @@
-import { checkPermissionPattern } from '@tessera/contracts';
+import type { PermissionRegistry } from '@tessera/contracts';
 import { coversPattern } from '@tessera/scope-matcher';
 import type { Client, KoaContextWithOIDC, ResourceServer } from 'oidc-provider';
 import { API_SCOPE, isOidcScope } from '../../tokens/scopes.ts';
@@ -12,21 +12,27 @@ const MAX_CHARACTERS = 4000;
  * Whether a client can request a scope (decision I19): `api` is for clients of the platform and of tenants;
  * a third-party client can request permissions within its allowed scopes, a tenant's client those of its own tenant.
  */
-const isOpenTo = (client: Client, scope: string): boolean => {
-  if (isOidcScope(scope)) return true;
-  const isThirdParty = clientKind(client) === 'third_party';
-  if (scope === API_SCOPE) return !isThirdParty;
-  return (
-    checkPermissionPattern(scope, clientTenantSlug(client)).known &&
-    (!isThirdParty || allowedScopesOf(client).some((pattern) => coversPattern(pattern, scope)))
-  );
-};
+const isOpenTo =
+  (permissions: PermissionRegistry, client: Client) =>
+  (scope: string): boolean => {
+    if (isOidcScope(scope)) return true;
+    const isThirdParty = clientKind(client) === 'third_party';
+    if (scope === API_SCOPE) return !isThirdParty;
+    return (
+      permissions.check(scope, clientTenantSlug(client)).known &&
+      (!isThirdParty || allowedScopesOf(client).some((pattern) => coversPattern(pattern, scope)))
+    );
+  };
 
 /**
  * The requested scopes, or the default `api`, which third-party clients do not have. Throws `invalid_scope`
  * if the client cannot have one of them (RFC 6749 section 3.3): nothing is dropped silently.
  */
-const checkRequestedScopes = (client: Client, requested: readonly string[]): readonly string[] => {
+const checkRequestedScopes = (
+  permissions: PermissionRegistry,
+  client: Client,
+  requested: readonly string[],
+): readonly string[] => {
   if (requested.length === 0) {
     if (clientKind(client) !== 'third_party') return [API_SCOPE];
     throw new errors.InvalidScope('this client must request scopes explicitly', '');
@@ -34,7 +40,8 @@ const checkRequestedScopes = (client: Client, requested: readonly string[]): rea
   if (requested.join(' ').length > MAX_CHARACTERS) {
     throw new errors.InvalidScope(`the scopes are longer than ${MAX_CHARACTERS} characters`, '');
   }
-  const refused = requested.find((scope) => !isOpenTo(client, scope));
+  const isOpen = isOpenTo(permissions, client);
+  const refused = requested.find((scope) => !isOpen(scope));
   if (refused === undefined) return requested;
   throw new errors.InvalidScope('a scope is unknown, or this client cannot have it', refused);
 };
@@ -53,16 +60,24 @@ const requestedScopes = ({ oidc, query }: KoaContextWithOIDC): string[] => {
   return isOffline ? [...new Set([...requested, 'offline_access'])] : requested;
 };
 
+interface Settings {
+  readonly issuer: string;
+  readonly permissions: PermissionRegistry;
+}
+
 /** The scopes of a grant that its client can still have: its settings may have changed since. */
-const remainingScopes = ({ oidc }: KoaContextWithOIDC, client: Client, issuer: string): string[] =>
-  wordsOf(oidc.grant?.getResourceScope(issuer)).filter((scope) => isOpenTo(client, scope));
+const remainingScopes = (
+  { oidc }: KoaContextWithOIDC,
+  client: Client,
+  { issuer, permissions }: Settings,
+): string[] => wordsOf(oidc.grant?.getResourceScope(issuer)).filter(isOpenTo(permissions, client));
 
 /**
  * The issuer as the only audience of access tokens (RFC 9068), with the scopes of the request that are not
  * OpenID Connect's own; signed with the key `kid`. Throws `invalid_scope` if the client cannot have them.
  */
 export const resourceServerOf =
-  (issuer: string, kid: string) =>
+  (settings: Settings, kid: string) =>
   (
     ctx: KoaContextWithOIDC,
     _resource: string,
@@ -71,12 +86,12 @@ export const resourceServerOf =
     const { oidc } = ctx;
     const isTokenRequest = oidc.route === 'token';
     const scopes = isTokenRequest
-      ? remainingScopes(ctx, client, issuer)
-      : checkRequestedScopes(client, requestedScopes(ctx));
+      ? remainingScopes(ctx, client, settings)
+      : checkRequestedScopes(settings.permissions, client, requestedScopes(ctx));
     if (!isTokenRequest) Object.assign(oidc.params ?? {}, { scope: scopes.join(' ') });
     return {
       scope: scopes.filter((scope) => !isOidcScope(scope)).join(' '),
-      audience: issuer,
+      audience: settings.issuer,
       accessTokenFormat: 'jwt',
       jwt: { sign: { alg: 'ES256', kid } },
     };

@@ -1,5 +1,6 @@
 import type { AnyPage } from '../page.ts';
 import type { PageServices } from '../page-services.ts';
+import type { PermissionLines } from '../permission-lines.ts';
 import { activityPages } from './activity.pages.ts';
 import { appsPages } from './apps.pages.ts';
 import { dataPages } from './data.pages.ts';
@@ -13,7 +14,9 @@ import { securityPages } from './security.pages.ts';
 import { tenantPages } from './tenants.pages.ts';
 
 /** All pages below `/account`. */
-export const accountPages = (services: PageServices): Record<string, AnyPage> => ({
+export const accountPages = (
+  services: PageServices & { readonly permissionLines: PermissionLines },
+): Record<string, AnyPage> => ({
   ...overviewPages(services),
   ...activityPages(services),
   ...tenantPages(services),

@@ -7,6 +7,7 @@ import { type Html, html } from '../../http/html.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import { formOf, message } from '../form.ts';
 import type { AnyPage } from '../page.ts';
+import type { PermissionLines } from '../permission-lines.ts';
 import { scopeLines, scopeList } from '../scope-lines.ts';
 import type { Visit } from '../visit.ts';
 import { accountPage } from './account-page.ts';
@@ -17,13 +18,18 @@ import { timesFor } from './times.ts';
 interface Dependencies {
   readonly applications: Pick<ApplicationsService, 'list' | 'find' | 'withdraw'>;
   readonly config: Pick<Config, 'brandName'>;
+  readonly permissionLines: PermissionLines;
 }
 
 const addressOf = ({ clientId }: Application): string =>
   `${sections.apps}/${encodeURIComponent(clientId)}`;
 
 /** Pages that list and remove applications with access to the account. */
-export const appsPages = ({ applications, config }: Dependencies): Record<string, AnyPage> => {
+export const appsPages = ({
+  applications,
+  config,
+  permissionLines,
+}: Dependencies): Record<string, AnyPage> => {
   const item = (visit: Visit, user: UserCaller, app: Application): Html => {
     const { apps: texts } = visit.texts.account;
     const { name, kind, ownerName, tenant, createdAt, lastUsedAt, hasConsent } = app;
@@ -41,7 +47,7 @@ export const appsPages = ({ applications, config }: Dependencies): Record<string
       lastUsedAt === null ? texts.notUsed : html`${texts.lastUsed} ${ago(visit, user, lastUsedAt)}`,
     ])}</p>
 <p class="hint">${texts.can}</p>
-${scopeList(scopeLines(visit, app))}
+${scopeList(scopeLines(permissionLines, visit, app))}
 </div><a class="button plain small" href="${addressOf(app)}">${hasConsent ? texts.withdraw : texts.signOut}<span class="unseen"> ${name}</span></a></li>`;
   };
 
@@ -91,7 +97,7 @@ ${scopeList(scopeLines(visit, app))}
         title: texts.title(app.name),
         lead: texts.lead(app.name),
         body: [
-          app.hasConsent && scopeList(scopeLines(visit, app)),
+          app.hasConsent && scopeList(scopeLines(permissionLines, visit, app)),
           html`<p class="hint">${texts.hint(app.name)}</p>`,
           formOf(visit, form, {
             submit: app.hasConsent ? apps.withdraw : apps.signOut,
