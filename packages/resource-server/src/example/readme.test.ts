@@ -13,6 +13,11 @@ test('the README shows the example service as it is tested', async () => {
   expect(shown).toBe(await read('./rooms.ts'));
 });
 
+test('the README shows the permissions of the example service as they are tested', async () => {
+  const [, shown] = /```json\n(.*?)```/s.exec(readme) ?? [];
+  expect(shown).toBe(await read('./permissions.json'));
+});
+
 test('the README shows the stand-in for identity as it is tested', async () => {
   const [, shown = ''] = /## Testing.*?```ts\n(.*?)```/s.exec(readme) ?? [];
   const lines = shown.trim().split('\n');
