@@ -13,8 +13,8 @@ const MAX_DOMAIN = 253;
  * Technical Standard 46), or if it is too long for the DNS.
  */
 const canonicalDomain = (written: string): string | undefined => {
-  // The parser of hosts would decode it.
-  if (written.includes('%')) return undefined;
+  // The parser of hosts would decode what follows a %, and end the host at the others.
+  if (/[%/?#]/.test(written)) return undefined;
   const ascii = domainToASCII(written);
   if (ascii.length > MAX_DOMAIN || !asciiDomain.test(ascii)) return undefined;
   return domainToUnicode(ascii) || undefined;
