@@ -46,10 +46,11 @@ const canonicalAddress = (address: string): string | undefined => {
 };
 
 /**
- * An e-mail address in its canonical spelling, without white space and invisible characters around it. Only the form is checked (letters of any
- * script, one @, a domain with a dot that IDNA allows); only a message can show whether the address exists. Characters
- * with a meaning in mail headers are rejected: a message to `a,victim@example.com` would also go to the victim. The
- * canonical spelling must not exceed the limit either, because some letters become two in lower case.
+ * An e-mail address in its canonical spelling, without white space and invisible characters around it. Only the form is
+ * checked (letters of any script, one @, a domain with a dot that IDNA allows); only a message can show whether the
+ * address exists. Characters with a meaning in mail headers are rejected: a message to `a,victim@example.com` would also
+ * go to the victim. The canonical spelling must not exceed the limit either, because some letters become two in lower
+ * case.
  */
 export const email = (): Field<string, false> =>
   field(
