@@ -65,19 +65,18 @@ export class PinRepository {
 
   /**
    * Unlocks the session and its tokens, and resets the count of wrong PINs. False if the PIN is no longer the one
-   * that was verified. `sealed` seals its hash.
+   * that was verified.
    */
   unlock(
     userId: string,
     sessionId: string | null,
     { createdAt, hash }: StoredPin,
-    sealed?: SealedHash,
   ): Promise<boolean> {
     return this.#database.$transaction(async (tx) => {
       await lockUser(tx, userId);
       const { count } = await tx.pin.updateMany({
         where: { userId, createdAt, hash },
-        data: { ...UNLOCKED, ...sealed },
+        data: UNLOCKED,
       });
       if (count === 0) return false;
       if (sessionId === null) return true;

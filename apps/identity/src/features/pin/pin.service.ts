@@ -146,10 +146,8 @@ export class PinService {
     const stored = await repository.find(userId);
     if (!stored) throw noPin();
     const isCorrect = await lockout.attempt('pin', userId, async () => {
-      const hash = hashOf(vault, stored);
-      if (!(await passwords.matches(pin, hash, userId))) return null;
-      const sealed = stored.sealedHash ? undefined : sealHash(vault, userId, hash);
-      if (await repository.unlock(userId, sessionId, stored, sealed)) return true;
+      if (!(await passwords.matches(pin, hashOf(vault, stored), userId))) return null;
+      if (await repository.unlock(userId, sessionId, stored)) return true;
       throw pinChanged();
     });
     if (isCorrect) return;
