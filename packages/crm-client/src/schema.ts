@@ -7863,6 +7863,11 @@ export interface components {
                 };
             };
         };
+        RecordReference: {
+            /** Format: uuid */
+            id: string;
+            version: number;
+        };
         Revision: {
             /** @description Revisions of a record are numbered without gaps; 1 is what it was created with. */
             number: number;

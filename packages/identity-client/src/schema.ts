@@ -1267,7 +1267,7 @@ export interface paths {
         };
         /**
          * List all permissions
-         * @description Returns all permissions on one page. `{slug}` stands for the slug of the tenant. A tenant cannot grant permissions with `system: true`.
+         * @description Returns the permissions of all services on one page. `{slug}` stands for the slug of the tenant. A tenant cannot grant permissions with `system: true`.
          */
         get: operations["listPermissions"];
         put?: never;
