@@ -368,7 +368,7 @@ describe('A lock that another session holds', () => {
   });
 
   test('that stays is an error in the end, which names its session', async () => {
-    const limits = { timeoutMs: 200, maxWaitMs: 50, pauseMs: 60, maxPauseMs: 60 };
+    const limits = { timeoutMs: 3000, maxWaitMs: 50, pauseMs: 60, maxPauseMs: 60 };
     const locks = new MigrationLocks(url, log, limits);
     const client = new pg.Client({ connectionString: url });
     await client.connect();
