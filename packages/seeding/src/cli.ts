@@ -7,7 +7,7 @@ import type { SeededTenant } from './accounts.ts';
 import { openPool } from './pool.ts';
 import { terminalProgress } from './progress.ts';
 import type { KindName } from './records.ts';
-import { kindNames, optionOf, type Seeded, seed, wordsOf } from './seed.ts';
+import { kindNames, optionOf, type Seeded, type SeedOptions, seed, wordsOf } from './seed.ts';
 import { smallTenant } from './small-tenants.ts';
 
 const USAGE_ERROR = 2;
@@ -41,12 +41,14 @@ interface Options {
   readonly seed: number;
   readonly password?: string;
   readonly exclusive?: boolean;
+  readonly samples?: boolean;
 }
 
 const program = new Command('npm run seed --')
   .description(
     'Fills the databases of the local system, or those of IDENTITY_DATABASE_URL and CRM_DATABASE_URL, ' +
-      'with tenants, users and records. The same options again make what is missing: tenants, and records ' +
+      'with tenants, users and records. Without options for records, tenants get all kinds of records and the ' +
+      'samples; with any of them, they get only what these options name. The same options again make what is missing: tenants, and records ' +
       'for tenants that have none of a kind. A larger number does not add to tenants that have some: ' +
       '--contacts 40000 after --contacts 20000 adds nothing. Another --seed makes further tenants.',
   )
@@ -54,7 +56,7 @@ const program = new Command('npm run seed --')
   .option('--users <number>', 'how many users they have together', wholeNumber(1), 30)
   .option(
     '--small-tenants <number>',
-    `how many tenants there are besides, with ${smallTenant.users} users, ${smallTenant.records.contacts} contacts and fewer other records each`,
+    `how many tenants there are besides, with ${smallTenant.users} users, ${smallTenant.records.contacts} contacts and fewer other records each, of the same kinds`,
     wholeNumber(0, MAX_TENANTS),
     0,
   )
@@ -65,6 +67,10 @@ const program = new Command('npm run seed --')
     1,
   )
   .option('--password <text>', 'password of every user; random by default', password)
+  .option(
+    '--samples',
+    'a few channels, bots, folders, articles, posts, pages and members of projects for tenants that are not small and have none',
+  )
   .option('--exclusive', 'requests for records wait until all are loaded, which is faster')
   .option(
     '--no-exclusive',
@@ -81,18 +87,24 @@ const defaults: Record<KindName, number> = {
   time_entries: 20_000,
 };
 const recordOptions = kindNames.map((name) => {
-  const text = `how many ${wordsOf(name)} the tenants that are not small and have none get, together`;
-  const option = new Option(`${optionOf(name)} <number>`, text)
-    .argParser(wholeNumber(0))
-    .default(defaults[name]);
+  const text = `how many ${wordsOf(name)} the tenants that are not small and have none get, together (${defaults[name]} if no option names what to add)`;
+  const option = new Option(`${optionOf(name)} <number>`, text).argParser(wholeNumber(0));
   program.addOption(option);
   return [name, option] as const;
 });
 
-const readRecords = (): Record<KindName, number> =>
-  Object.fromEntries(
-    recordOptions.map(([name, option]) => [name, program.getOptionValue(option.attributeName())]),
-  ) as Record<KindName, number>;
+/** What the options ask for: everything if they do not say. */
+const readContents = ({ samples }: Options): Pick<SeedOptions, 'records' | 'samples'> => {
+  const given = recordOptions.map(([name, option]) => {
+    const number: number | undefined = program.getOptionValue(option.attributeName());
+    return [name, number] as const;
+  });
+  if (samples === undefined && given.every(([, number]) => number === undefined)) {
+    return { records: defaults, samples: true };
+  }
+  const records = Object.fromEntries(given.map(([name, number]) => [name, number ?? 0]));
+  return { records: records as Record<KindName, number>, samples: samples ?? false };
+};
 
 const readOptions = (): Options => {
   const options = program.parse().opts<Options>();
@@ -161,7 +173,7 @@ const main = async (): Promise<void> => {
         users,
         smallTenants,
         seed: number,
-        records: readRecords(),
+        ...readContents(options),
         now: new Date(),
         // Nobody else uses the local system.
         exclusive: exclusive ?? !given,

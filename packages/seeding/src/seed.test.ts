@@ -13,6 +13,7 @@ import {
   until,
 } from '@tessera/local-stack';
 import pg from 'pg';
+import { chatTables } from './chat.ts';
 import { contentRelatedTables } from './contents.ts';
 import { type KindName, recordKinds } from './records.ts';
 import { kindNames, optionOf, seededTables } from './seed.ts';
@@ -147,7 +148,7 @@ const forget = async (seed: number): Promise<void> => {
 };
 
 describe('a seeded system', () => {
-  const options = `--tenants 3 --users 12 --companies 20 --contacts 601 --communication-logs 61 --leave-requests 180 --projects 6 --tasks 90 --time-entries 300 --password ${PASSWORD}`;
+  const options = `--tenants 3 --users 12 --companies 20 --contacts 601 --communication-logs 61 --leave-requests 180 --projects 6 --tasks 90 --time-entries 300 --samples --password ${PASSWORD}`;
   let first: Awaited<ReturnType<typeof run>>;
   beforeAll(async () => {
     // CRM's own connections end when nobody has asked for ten seconds.
@@ -403,6 +404,43 @@ test('Small tenants have their own few records, however many the others have', a
   );
   expect(tasks).toEqual([0, 0, 0]);
   expect((await run(options)).output).toContain('Added 0 tenants, 0 users');
+});
+
+/** The tables in which a seed may add rows, and how many it has added since a count. */
+const added = async (before: Readonly<Record<string, number>> = {}) => {
+  const counts = await Promise.all(
+    seededTables.map(
+      async (table) => [table, (await counted(table)) - (before[table] ?? 0)] as const,
+    ),
+  );
+  return Object.fromEntries(counts.filter(([, rows]) => rows > 0));
+};
+
+test.each([
+  ['contacts alone', '--contacts 3 --seed 41', ['contacts', 'custom_fields']],
+  ['nothing but tenants and users', '--contacts 0 --seed 42', []],
+  ['small tenants with one kind', '--tasks 2 --small-tenants 1 --seed 43', ['tasks']],
+  [
+    'samples without records',
+    '--samples --seed 44',
+    [...chatTables, ...contentRelatedTables, ...sharedTables].filter(
+      (table) => table !== 'project_members',
+    ),
+  ],
+])('Tenants get what the options name: %s', async (_what, options, tables) => {
+  const before = await added();
+  const { code } = await run(`--tenants 1 --users 2 ${options}`);
+  expect(code).toBe(0);
+  expect(Object.keys(await added(before)).sort()).toEqual([...tables].sort());
+});
+
+test('Records that refer to missing ones are not added, and the note says what to add', async () => {
+  const { code, output, told } = await run(
+    '--tenants 1 --users 1 --communication-logs 5 --seed 45',
+  );
+  expect(code).toBe(0);
+  expect(told).toContain('Add --companies or --contacts.');
+  expect(output).toContain('0 communication logs');
 });
 
 test('The same seed makes the same people, another one makes others', async () => {

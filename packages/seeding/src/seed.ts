@@ -3,7 +3,7 @@ import { type SeededTenant, seedAccounts } from './accounts.ts';
 import { chatTables, seedChat } from './chat.ts';
 import { contentRelatedTables, seedContents } from './contents.ts';
 import type { Progress } from './progress.ts';
-import { type KindName, recordKinds } from './records.ts';
+import { type KindName, type RecordKind, recordKinds } from './records.ts';
 import { type RecordsOf, seedRecords, shareOf } from './seed-records.ts';
 import { seedSharedRecords, sharedTables } from './shared-records.ts';
 import { smallTenant } from './small-tenants.ts';
@@ -16,6 +16,8 @@ export interface SeedOptions {
   readonly smallTenants: number;
   /** The number of records of each kind, of the tenants that are not small together. No tenant has a kind with 0. */
   readonly records: Readonly<Record<KindName, number>>;
+  /** Whether tenants that are not small get a few channels, bots, folders, texts and members of projects. */
+  readonly samples: boolean;
   /** The same seed yields the same data, and continues an interrupted run. */
   readonly seed: number;
   readonly now: Date;
@@ -47,9 +49,7 @@ export const seed = async (
   const tables = kinds.map((name) => tableOf(name));
   await requireTables(databases.crm, 'crm', [
     'tenant_crm.record_counts',
-    ...[...chatTables, ...sharedTables, ...contentRelatedTables].map(
-      (table) => `tenant_crm.${table}`,
-    ),
+    ...(options.samples ? sampleTables.map((table) => `tenant_crm.${table}`) : []),
     ...tables,
   ]);
   const tenants = await seedAccounts(databases.identity, options, progress);
@@ -60,21 +60,32 @@ export const seed = async (
   const added = { ...nothing };
   for (const name of kinds)
     added[name] = await add(databases.crm, name, tenants, options, progress);
-  const channels = await seedChat(databases.crm, tenants.slice(0, options.tenants), options);
-  if (channels > 0) progress.note(`${channels} channels of the chat were added.`);
-  await seedSharedRecords(databases.crm, tenants.slice(0, options.tenants), options);
-  const texts = await seedContents(databases.crm, tenants.slice(0, options.tenants), options);
-  if (texts > 0) progress.note(`${texts} articles, posts and pages were added.`);
+  if (options.samples) {
+    await addSamples(databases.crm, tenants.slice(0, options.tenants), options, progress);
+  }
   return { tenants, records: added };
 };
+
+const addSamples = async (
+  crm: pg.Pool,
+  tenants: readonly SeededTenant[],
+  options: SeedOptions,
+  progress: Progress,
+): Promise<void> => {
+  const channels = await seedChat(crm, tenants, options);
+  if (channels > 0) progress.note(`${channels} channels of the chat were added.`);
+  await seedSharedRecords(crm, tenants, options);
+  const texts = await seedContents(crm, tenants, options);
+  if (texts > 0) progress.note(`${texts} articles, posts and pages were added.`);
+};
+
+const sampleTables = [...chatTables, ...sharedTables, ...contentRelatedTables] as const;
 
 /** The tables in the schema `tenant_crm` in which each tenant that is not small gets rows by default. */
 export const seededTables: readonly string[] = [
   ...Object.values(recordKinds).map(({ table }) => table),
   'custom_fields',
-  ...chatTables,
-  ...sharedTables,
-  ...contentRelatedTables,
+  ...sampleTables,
 ];
 
 export const kindNames = Object.keys(recordKinds) as KindName[];
@@ -133,6 +144,12 @@ const add = async (
     });
   } finally {
     task.end();
+  }
+  const { needs }: RecordKind = recordKinds[name];
+  if (added === 0 && needs) {
+    progress.note(
+      `No ${wordsOf(name)} were added: each refers to one of the tenant's ${needs.join(' or ')}, and there are none. Add ${needs.map(optionOf).join(' or ')}.`,
+    );
   }
   return added;
 };

@@ -69,6 +69,7 @@ const create = async (
   const common = {
     tenants: 1,
     users: 50,
+    samples: true,
     now: new Date(),
     exclusive: true,
     passwordHash: await bcrypt.hash(password, BCRYPT_COST),
