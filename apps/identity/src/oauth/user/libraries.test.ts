@@ -3,6 +3,7 @@ import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import type { User } from '../../generated/prisma/client.ts';
+import { browse } from '../../testing/browse.ts';
 import { CodeFlow, type TestClient } from '../../testing/code-flow.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { expectRefused } from '../../testing/tokens.ts';
@@ -24,9 +25,9 @@ afterAll(() => identity.stop());
 
 /** Opens a URL like a browser with a session; returns the redirect. */
 const visit = async (address: URL): Promise<URL> => {
-  const { status, headers } = await fetch(address, { headers: { cookie }, redirect: 'manual' });
+  const { status, location } = await browse(address, [cookie]);
   expect(status).toBe(302);
-  return new URL(headers.get('location') ?? '');
+  return new URL(location ?? '');
 };
 
 /** Verifies a token like a resource server that only knows the issuer. */
