@@ -1,5 +1,6 @@
 // Checks the packages that are published: installed from their tarballs, with only the dependencies that they declare,
-// they can be imported and type-checked. `node scripts/check-publication.mjs` runs it alone, after a build.
+// they can be imported and type-checked, and the examples in the READMEs of the clients compile.
+// `node scripts/check-publication.mjs` runs it alone, after a build.
 import { spawnSync } from 'node:child_process';
 import {
   mkdirSync,
@@ -73,15 +74,26 @@ const contentFaults = (folder) => {
   ].map((fault) => `${folder}: ${fault}`);
 };
 
-/** Imports and type-checks a program that uses the packages; returns what is wrong. */
-const use = (directory, source) => {
+/** Type-checks and compiles a program that uses the packages; returns what is wrong. */
+const compile = (directory, source) => {
   writeFileSync(join(directory, 'use.ts'), source);
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   const options = ['--ignoreConfig', '--strict', '--module', 'nodenext', '--target', 'es2023'];
   // Ambient types that the declarations mention are those of Node.
   const types = ['--types', 'node', '--outDir', 'out'];
-  const fault = execute(process.execPath, [compiler, ...options, ...types, 'use.ts'], directory);
-  return fault ?? execute(process.execPath, ['out/use.js'], directory);
+  return execute(process.execPath, [compiler, ...options, ...types, 'use.ts'], directory);
+};
+
+/** Type-checks and imports a program that uses the packages; returns what is wrong. */
+const use = (directory, source) =>
+  compile(directory, source) ?? execute(process.execPath, ['out/use.js'], directory);
+
+/** The program in the README of an installed client. */
+const exampleOf = (modules, name) => {
+  const text = readFileSync(join(modules, '@tessera', name, 'README.md'), 'utf8');
+  const [, code] = /^```ts\n(.*?)^```$/ms.exec(text) ?? [];
+  if (!code) throw new Error(`The README of ${name} has no example.`);
+  return code;
 };
 
 /** Whether the published packages work; throws if they do not. */
@@ -99,6 +111,9 @@ export const publication = () => {
     symlinkSync(realpathSync(join(root, 'node_modules/@types/node')), join(modules, '@types/node'));
     writeFileSync(join(directory, 'package.json'), '{ "type": "module" }');
     demand(use(directory, program));
+    for (const client of ['identity-client', 'crm-client']) {
+      demand(compile(directory, exampleOf(modules, client)));
+    }
     const wrong = program.replace("'/api/me'", "'/api/you'");
     if (!use(directory, wrong)?.includes('use.ts(9,')) {
       throw new Error('A planted wrong path passes the type check.');
