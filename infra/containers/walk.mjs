@@ -2,8 +2,8 @@ import { sectionOfReadme, walks } from '../../scripts/check-tour.mjs';
 import { signIn } from './api.mjs';
 import { run } from './command.mjs';
 
-/** The README's tour and the other pages whose commands only need a running system. */
-const NAMES = ['README, A five-minute tour', 'docs/service-accounts.md'];
+/** The page whose commands, like those of the README's tour, only need a running system. */
+const PAGE = 'docs/service-accounts.md';
 
 /**
  * Starts everything and creates the first administrator with the README's commands; the administrator signs in.
@@ -19,9 +19,9 @@ export const followStart = async (project) => {
 
 /** Runs the pages' commands with the accounts of `.data/local.json` below a directory. */
 export const followPages = async (directory) => {
-  const found = walks().filter(({ name }) => NAMES.includes(name));
-  if (found.length !== NAMES.length) throw new Error(`Pages are missing: ${NAMES}`);
-  for (const { name, code } of found) {
+  const page = walks().find(({ name }) => name === PAGE);
+  if (!page) throw new Error(`The page ${PAGE} is missing.`);
+  for (const { name, code } of [sectionOfReadme('A five-minute tour'), page]) {
     await run('bash', ['-c', `set -euo pipefail\n${code}`], {
       directory,
       environment: { TMPDIR: directory },
