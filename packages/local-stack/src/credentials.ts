@@ -31,6 +31,8 @@ interface Client {
 export interface LocalSystem {
   readonly identity_url: string;
   readonly crm_url: string;
+  /** The addresses of the broker, separated by commas, as in `KAFKA_BROKERS`; null if none is started. */
+  readonly kafka_brokers: string | null;
   readonly administrator: SignIn & { readonly user_id: string };
   readonly owner: Member;
   readonly viewer: Member;
@@ -46,6 +48,8 @@ export interface LocalSystem {
   };
 }
 
+type Addresses = Pick<LocalSystem, 'identity_url' | 'crm_url' | 'kafka_brokers'>;
+
 const secret = (): string => randomBytes(32).toString('base64url');
 /** A random password with all required kinds of characters; hexadecimal digits spell no name. */
 const password = (): string => `${randomBytes(12).toString('hex')}-aA1`;
@@ -56,7 +60,7 @@ const newCrmClient = (): SystemApplication => ({
   scope: 'identity.principals.view',
 });
 
-const newSystem = (urls: Pick<LocalSystem, 'identity_url' | 'crm_url'>): LocalSystem => {
+const newSystem = (addresses: Addresses): LocalSystem => {
   const acme = { tenant_id: uuidv7(), tenant_slug: 'acme' };
   const globex = { tenant_id: uuidv7(), tenant_slug: 'globex' };
   const member = (name: string, tenant: typeof acme): Member => ({
@@ -66,7 +70,7 @@ const newSystem = (urls: Pick<LocalSystem, 'identity_url' | 'crm_url'>): LocalSy
     ...tenant,
   });
   return {
-    ...urls,
+    ...addresses,
     administrator: {
       email: 'administrator@tessera.test',
       password: password(),
@@ -184,7 +188,7 @@ const readIfThere = async <T>(file: string): Promise<T | undefined> => {
  */
 export const localSystem = async (
   directory: string,
-  urls: Pick<LocalSystem, 'identity_url' | 'crm_url'>,
+  addresses: Addresses,
   seed: (document: object) => Promise<void>,
 ): Promise<LocalSystem> => {
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -192,13 +196,13 @@ export const localSystem = async (
   const known = await readIfThere<LocalSystem>(file);
   // Earlier releases created no client for CRM.
   if (known?.crm_client) {
-    const system = { ...known, ...urls };
+    const system = { ...known, ...addresses };
     await writePrivately(file, system);
     return system;
   }
   const draft = path.join(directory, 'local.draft.json');
-  const begun = known ?? (await readIfThere<LocalSystem>(draft)) ?? newSystem(urls);
-  const system = { ...begun, crm_client: begun.crm_client ?? newCrmClient(), ...urls };
+  const begun = known ?? (await readIfThere<LocalSystem>(draft)) ?? newSystem(addresses);
+  const system = { ...begun, crm_client: begun.crm_client ?? newCrmClient(), ...addresses };
   await writePrivately(draft, system);
   await seed(seedOf(system));
   await rename(draft, file);

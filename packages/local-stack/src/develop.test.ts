@@ -102,6 +102,14 @@ const createLink = async (token: string): Promise<number> => {
   return (await fetch(`${documents}/${data.id}/links`, { ...link, body: '{}' })).status;
 };
 
+/** Creates an endpoint for webhooks on this machine; returns the status. */
+const createWebhook = async (token: string): Promise<number> => {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ url: 'http://127.0.0.1:4200/', event_types: ['*'] });
+  const endpoints = `${crmUrl}/api/crm/webhook-endpoints`;
+  return (await fetch(endpoints, { method: 'POST', headers, body })).status;
+};
+
 test('A service whose port is taken does not start, and says so before it starts PostgreSQL', async () => {
   const other = createServer().listen(Number(new URL(crmUrl).port), '127.0.0.1');
   await once(other, 'listening');
@@ -130,6 +138,7 @@ test(
     expect(await contacts()).toEqual([401, undefined]);
     expect(await contacts(`${token}x`)).toEqual([401, undefined]);
     expect(await createLink(token)).toBe(201);
+    expect(await createWebhook(token)).toBe(201);
     child.kill('SIGINT');
     expect(await ended).toBe(0);
     expect(await nothingRuns()).toBe(true);

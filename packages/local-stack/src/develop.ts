@@ -5,6 +5,7 @@ import { keyEncryptionKeys, localSystem } from './credentials.ts';
 import { DeploymentAutomationStandIn } from './deployment-automation/stand-in.ts';
 import { firstEnd, stopRequested } from './ending.ts';
 import { startIdentityStub, stubNotice } from './identity-stub/stub.ts';
+import { localReceivers } from './local-receivers.ts';
 import { portOf, requireFreePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { seedIdentity } from './seed.ts';
@@ -41,7 +42,8 @@ const startForIdentity = async (place: Place): Promise<LocalServers> => {
     KEY_ENCRYPTION_KEYS: await keyEncryptionKeys(directory, 'keys.json'),
     MAIL_DIRECTORY: mailDirectory(directory),
   };
-  await localSystem(directory, { identity_url: identityUrl, crm_url: crmUrl }, (document) =>
+  const addresses = { identity_url: identityUrl, crm_url: crmUrl, kafka_brokers: null };
+  await localSystem(directory, addresses, (document) =>
     seedIdentity('source', { ...common, ...environment }, document),
   );
   const accounts = path.join(directory, 'local.json');
@@ -53,14 +55,16 @@ const startForIdentity = async (place: Place): Promise<LocalServers> => {
   };
 };
 
-const environmentOfCrm = ({ directory, crmUrl }: Place): Record<string, string> => ({
+const environmentOfCrm = async ({ directory, crmUrl }: Place): Promise<Record<string, string>> => ({
+  ...localReceivers(),
   PORT: new URL(crmUrl).port,
   PUBLIC_URL: crmUrl,
+  KEY_ENCRYPTION_KEYS: await keyEncryptionKeys(directory, 'crm-keys.json'),
   FILE_STORE_PATH: path.join(directory, 'files'),
 });
 
 const startForCrm = async (place: Place): Promise<LocalServers> => {
-  const environment = environmentOfCrm(place);
+  const environment = await environmentOfCrm(place);
   const { IDENTITY_URL } = process.env;
   if (IDENTITY_URL) {
     return { environment, notice: `CRM uses the identity at ${IDENTITY_URL}.` };
@@ -80,7 +84,7 @@ const startForCrm = async (place: Place): Promise<LocalServers> => {
 };
 
 const startForFakeAuth = async (place: Place): Promise<LocalServers> => ({
-  environment: { ...environmentOfCrm(place), CRM_FAKE_AUTH: 'true' },
+  environment: { ...(await environmentOfCrm(place)), CRM_FAKE_AUTH: 'true' },
   notice: `\nCRM treats all requests as one caller; no token is needed:\n\n  curl -sS ${place.crmUrl}/api/crm/contacts\n`,
 });
 

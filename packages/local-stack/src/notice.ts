@@ -20,6 +20,7 @@ Tessera is running.
 
   identity              ${system.identity_url}   reference: ${system.identity_url}/docs
   CRM                   ${system.crm_url}   reference: ${system.crm_url}/docs
+  Kafka broker          ${system.kafka_brokers}
 
 Sign in with
 ${signIn('system administrator', administrator)}

@@ -159,7 +159,8 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
       CRM_SYSTEM_TOKEN: systemToken,
       MAIL_DIRECTORY: mailDirectory(directory),
     };
-    const system = await localSystem(directory, urls, (document) => {
+    const addresses = { ...urls, kafka_brokers: common.KAFKA_BROKERS };
+    const system = await localSystem(directory, addresses, (document) => {
       options.onStep?.("Migrating identity's database and creating accounts");
       return seedIdentity(from, identityEnvironment, document);
     });

@@ -1,5 +1,6 @@
 import { firstEnd, stopRequested } from './ending.ts';
 import { keepRunning } from './keep-running.ts';
+import { localReceivers } from './local-receivers.ts';
 import { startNotice } from './notice.ts';
 import { recordRunning } from './running.ts';
 import { dataDirectory, startStack } from './stack.ts';
@@ -19,6 +20,7 @@ export const startAndPrint = async (ports: {
       from: 'bundle',
       identityPort: ports.identityPort,
       crmPort: ports.crmPort,
+      environmentOf: { crm: localReceivers() },
       onStep: (step) => console.log(`${step}...`),
     });
     const forgetRunning = await recordRunning(dataDirectory, stack);

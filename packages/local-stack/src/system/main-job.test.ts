@@ -36,6 +36,10 @@ describe('one command starts everything', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
+  test('the file names the broker, from which other programs consume events', () => {
+    expect(stack.system.kafka_brokers).toBe(`127.0.0.1:${stack.broker.port}`);
+  });
+
   test('all accounts can sign in', async () => {
     for (const who of ['administrator', 'owner', 'viewer', 'person', 'other_owner'] as const) {
       expect(await signIn(stack, who)).toEqual(expect.any(String));
