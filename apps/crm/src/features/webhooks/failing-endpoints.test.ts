@@ -230,7 +230,8 @@ describe('no request reaches', () => {
 test('An endpoint at a private address is refused with the field that is wrong', async () => {
   const input = { url: 'https://169.254.169.254/latest', event_types: ['*'] };
   const { body } = await post(path, input).expect(422);
-  expect(body.errors.url[0]).toContain('169.254.169.254 is not a public address');
+  const problem = 'url cannot be used: 169.254.169.254 is not a public address';
+  expect(body).toMatchObject({ message: `${problem}.`, errors: { url: [problem] } });
 });
 
 test('A huge response is cut off, and does not fail the delivery', async () => {

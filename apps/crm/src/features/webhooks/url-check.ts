@@ -15,6 +15,7 @@ export const createUrlCheck =
       http.check(url);
       return undefined;
     } catch (error) {
-      return `url cannot be used: ${(error as Error).message}`;
+      // The response adds a full stop to problems.
+      return `url cannot be used: ${(error as Error).message.replace(/\.$/, '')}`;
     }
   };
