@@ -162,10 +162,13 @@ export const findTagged = async (
 ): Promise<string[]> => {
   const rest = after === undefined ? empty : sql`AND id > ${after}::uuid`;
   const rows = await db.query<{ id: string }>(sql`
-    SELECT id FROM ${raw(db.readSchema)}.${raw(table)}
-    WHERE tenant_id = ${db.tenantId}::uuid
-      AND (deleted_at IS NOT NULL OR tags && ${spellingsOf(db.tenantId, table, tag)})
-      AND EXISTS (SELECT FROM unnest(tags) AS one WHERE ${isOne(tag)} ${unlike(sql`one`, name)})
+    SELECT id FROM (
+      SELECT id, tags FROM ${raw(db.readSchema)}.${raw(table)}
+      WHERE tenant_id = ${db.tenantId}::uuid AND tags && ${spellingsOf(db.tenantId, table, tag)}
+      UNION SELECT id, tags FROM ${raw(db.readSchema)}.${raw(table)}
+      WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NOT NULL
+    ) AS possible
+    WHERE EXISTS (SELECT FROM unnest(tags) AS one WHERE ${isOne(tag)} ${unlike(sql`one`, name)})
       ${rest} ORDER BY id LIMIT ${limit}`);
   return rows.map(({ id }) => id);
 };
