@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 
 /** The address of Redis, and how long a request waits for it. */
@@ -31,6 +32,8 @@ const open = async (url: string, timeoutMs: number): Promise<Redis> => {
     socketTimeout: timeoutMs,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
+    // Redis that reads its data after a start says how long it needs; it may be ready earlier.
+    maxLoadingRetryTime: LONGEST_PAUSE_MS,
     retryStrategy: (attempt) => Math.min(attempt * 100, LONGEST_PAUSE_MS),
     // Redis became a replica: its address may lead to the new primary by now.
     reconnectOnError: ({ message }) => message.startsWith('READONLY'),
@@ -42,12 +45,13 @@ export const connectRedis = ({ url, timeoutMs }: RedisOptions): RedisConnection 
   if (url === undefined) return undefined;
   const opened = open(url, timeoutMs);
   let reason: Error | undefined;
-  /** Settled when the first attempt to connect has ended. */
+  /** Settled when the first attempt to connect has ended, or the time limit is over: Redis may still read its data. */
   const begun = opened.then((redis) => {
     redis.on('error', (error) => {
       reason = error;
     });
-    return redis.connect().catch(() => undefined);
+    const limit = delay(timeoutMs, undefined, { ref: false });
+    return Promise.race([redis.connect().catch(() => undefined), limit]);
   });
   return {
     async call(command, ...args) {
