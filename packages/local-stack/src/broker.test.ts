@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -75,6 +75,30 @@ test('A port in use is reported, whichever process uses it', async () => {
   const taken = typeof address === 'object' ? (address?.port ?? 0) : 0;
   await expect(start({ port: taken })).rejects.toThrow(`port ${taken}: `);
   server.close();
+});
+
+test('A broker leaves nothing in a temporary folder whose path is long', async () => {
+  const parent = await mkdtemp(path.join(tmpdir(), 'tessera-long-'));
+  const folder = path.join(parent, 'a'.repeat(100));
+  await mkdir(folder);
+  const source = fileURLToPath(new URL('./broker.ts', import.meta.url));
+  const script = `
+    const { startBroker } = await import(${JSON.stringify(source)});
+    const broker = await startBroker({ asyncapi: ${JSON.stringify(asyncapi)} });
+    await broker.stop();`;
+  try {
+    const starting = spawn(
+      process.execPath,
+      ['--import', 'tsx', '--input-type=module', '--eval', script],
+      { stdio: 'inherit', env: { ...process.env, TMPDIR: folder } },
+    );
+    expect(await once(starting, 'exit')).toEqual([0, null]);
+    expect(await readdir(parent)).toEqual([path.basename(folder)]);
+    const left = await readdir(folder);
+    expect(left.filter((name) => name.startsWith('tessera'))).toEqual([]);
+  } finally {
+    await rm(parent, { recursive: true });
+  }
 });
 
 test('A broker survives the Ctrl-C of its parent, and ends when that is killed', async () => {

@@ -27,16 +27,23 @@ const works = ([command = '', ...args]: readonly string[]): Promise<boolean> =>
     () => false,
   );
 
+/** The longest path of a socket on Linux; a longer one is cut off, to a path that others may use. */
+const MAX_SOCKET_BYTES = 107;
+
+/** A path for a socket in a directory of its own. */
+const socketPath = async (): Promise<string> => {
+  const directory = path.join(tmpdir(), 'tessera-socket-');
+  const isShort = Buffer.byteLength(`${directory}XXXXXX/port`) <= MAX_SOCKET_BYTES;
+  return path.join(await mkdtemp(isShort ? directory : '/tmp/tessera-socket-'), 'port');
+};
+
 /**
  * A way to run a program that can only listen on all addresses so that nobody else reaches it; undefined if this system
  * has none. It needs Linux, `unshare` and `ip`, and the right to create network namespaces.
  */
 export const findIsolation = async (): Promise<Isolation | undefined> => {
   for (const unshare of CANDIDATES) {
-    if (!(await works(unshare))) continue;
-    // In a short path, because those of sockets are limited.
-    const directory = await mkdtemp(path.join(tmpdir(), 'tessera-socket-'));
-    return { unshare, socket: path.join(directory, 'port') };
+    if (await works(unshare)) return { unshare, socket: await socketPath() };
   }
   return undefined;
 };
