@@ -48,13 +48,14 @@ export const verdictOf = (error: SmtpError, inSession: boolean): Verdict => {
     // the connection broke or timed out, and the server may have accepted the mail.
     return code === 'EENVELOPE' || code === 'EMESSAGE' ? 'refused' : 'unanswered';
   }
-  if (AUTHENTICATION.has(responseCode)) return 'unavailable';
   if (command === 'MAIL FROM') {
     // It knows no recipient yet.
-    if (responseCode === CLOSING) return 'unavailable';
+    if (responseCode === CLOSING || AUTHENTICATION.has(responseCode)) return 'unavailable';
     return SIZE.has(responseCode) ? 'refused' : 'later';
   }
   if (responseCode === CLOSING) return 'unanswered';
-  const isTemporary = responseCode < 500 || responseCode === BAD_SEQUENCE;
+  // The server may require credentials for some recipients only: mails to others are not delayed.
+  const isTemporary =
+    responseCode < 500 || responseCode === BAD_SEQUENCE || AUTHENTICATION.has(responseCode);
   return isTemporary || POLICY.test(response) ? 'later' : 'refused';
 };

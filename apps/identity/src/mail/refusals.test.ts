@@ -41,8 +41,7 @@ test.each([
   ['a mail server that is stopping', { EHLO: '421 stopping' }],
   ['a mail server whose TLS fails', { ...withTls, STARTTLS: '454 no certificate' }],
   ['a mail server that is stopping before it knows a recipient', { MAIL: '421 stopping' }],
-  ['a mail server that requires credentials', { RCPT: '530 5.7.0 authentication required' }],
-  ['a mail server that requires credentials early', { MAIL: '530 5.7.0 authentication required' }],
+  ['a mail server that requires credentials', { MAIL: '530 5.7.0 authentication required' }],
 ] as const)('%s takes no mails', async (_what, replies) => {
   smtp.reply(replies);
   expect(await attempt(local())).toBe('unavailable');
@@ -74,6 +73,8 @@ test.each([
   ['a full mailbox', { RCPT: '452 4.2.2 full' }],
   ['a server that cannot accept the message now', { '.': '451 try later' }],
   ['a server that does not relay for this service', { RCPT: '554 5.7.1 relay access denied' }],
+  ['a server that does not relay now', { RCPT: '454 4.7.1 relay access denied' }],
+  ['a recipient for whom the server requires credentials', { RCPT: '530 authentication required' }],
   ['a sender that is not allowed', { MAIL: '553 5.7.1 sender rejected' }],
   ['a sender that is refused for now', { MAIL: '451 later' }],
   ['a bad sequence of commands', { DATA: '503 bad sequence' }],
