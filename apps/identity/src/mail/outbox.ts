@@ -132,7 +132,8 @@ export class MailOutbox {
 
   /** Makes waiting mails due, of one domain or all; returns how many. */
   async retry(domain?: string): Promise<number> {
-    const { rowCount } = await this.#pool.query(queries.RETRY, [domain ?? null]);
+    const recipients = domain === undefined ? null : domainToASCII(domain);
+    const { rowCount } = await this.#pool.query(queries.RETRY, [recipients]);
     return rowCount ?? 0;
   }
 

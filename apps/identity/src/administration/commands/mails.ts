@@ -12,7 +12,5 @@ export const addMailCommands = (program: Command, run: Run): void => {
     .command('retry [domain]')
     .description('send waiting mails now instead of at their next attempt: to a domain, or all')
     .addHelpText('after', examples('mails retry', 'mails retry example.com'))
-    .action((domain?: string) =>
-      run(async ({ mail }) => ({ retried: await mail.retry(domain?.toLowerCase()) })),
-    );
+    .action((domain?: string) => run(async ({ mail }) => ({ retried: await mail.retry(domain) })));
 };
