@@ -76,9 +76,29 @@ export const removeNextValues = async (
   return last?.id;
 };
 
-/** Removes a deleted declaration, which frees its key. */
-export const forgetDeclaration = async (db: TenantDb, key: string): Promise<void> => {
-  await db.query(sql`
-    DELETE FROM tenant_crm.custom_fields
+/** The id of the deleted declaration with this key; undefined if there is none. */
+export const deletedDeclaration = async (
+  db: TenantDb,
+  key: string,
+): Promise<string | undefined> => {
+  const [field] = await db.query<{ id: string }>(sql`
+    SELECT id FROM tenant_crm.custom_fields
     WHERE tenant_id = ${db.tenantId}::uuid AND key = ${key} AND deleted_at IS NOT NULL`);
+  return field?.id;
+};
+
+/** Keeps a deleted declaration until the transaction ends; returns whether it is still there. */
+export const keepDeclaration = async (transaction: TenantDb, id: string): Promise<boolean> => {
+  const fields = await transaction.query(sql`
+    SELECT id FROM tenant_crm.custom_fields
+    WHERE tenant_id = ${transaction.tenantId}::uuid AND id = ${id}::uuid FOR KEY SHARE`);
+  return fields.length > 0;
+};
+
+/** Removes a deleted declaration, which frees its key; returns whether it was still there. */
+export const forgetDeclaration = async (db: TenantDb, id: string): Promise<boolean> => {
+  const fields = await db.query(sql`
+    DELETE FROM tenant_crm.custom_fields
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid RETURNING id`);
+  return fields.length > 0;
 };

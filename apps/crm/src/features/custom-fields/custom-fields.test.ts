@@ -410,6 +410,30 @@ describe('A deleted field', () => {
     expect(rows).toEqual([]);
   });
 
+  test('keeps the values of a new field with its key if a replica continues after another has finished', async () => {
+    const { database } = crm().context;
+    const field = await declare(tier);
+    const contact = await created({ tier: 'gold' });
+    await remove(field).expect(204);
+    let isFrozen = true;
+    const forTenant = (id: string) => {
+      const db = database.forTenant(id);
+      const transaction: typeof db.transaction = async (work) => {
+        if (isFrozen) {
+          isFrozen = false;
+          await removeValues(database);
+          await declare(tier);
+          await put(contact, { custom: { tier: 'silver' } }).expect(200);
+        }
+        return db.transaction(work);
+      };
+      return withMethods(db, { transaction });
+    };
+    await removeValues({ pool: database.pool, forTenant });
+    expect(isFrozen).toBe(false);
+    expect(await customOf(contact)).toEqual({ tier: 'silver' });
+  });
+
   test('is processed by one replica at a time, and the others do nothing', async () => {
     const { database, pool } = crm().context;
     const field = await declare(tier);

@@ -7,7 +7,12 @@ import {
 import type { Logger } from '@tessera/http-kit';
 import { advisoryLocks, type Database, type TenantDb } from '../../database.ts';
 import { removeTakenValues } from '../contacts/merged-values.ts';
-import { forgetDeclaration, removeNextValues } from './custom-fields.repository.ts';
+import {
+  deletedDeclaration,
+  forgetDeclaration,
+  keepDeclaration,
+  removeNextValues,
+} from './custom-fields.repository.ts';
 
 const BATCH = 1000;
 const EVERY_MS = 10_000;
@@ -17,20 +22,30 @@ interface DeletedField {
   readonly key: string;
 }
 
-/** Removes the values of a deleted field and then its declaration; returns early if the process stops. */
+/**
+ * Removes the values of a deleted field and then its declaration; returns early if the process stops. Each transaction
+ * verifies that the declaration is still there: a replica that was frozen may continue after another one has removed it, and
+ * a new field may have the key by then.
+ */
 const removeField = async (
   db: TenantDb,
   key: string,
   stopping: AbortSignal | undefined,
 ): Promise<void> => {
+  const id = await deletedDeclaration(db, key);
+  if (id === undefined) return;
   let after: string | undefined;
   do {
     if (stopping?.aborted) return;
-    after = await removeNextValues(db, key, { after, limit: BATCH });
+    const beyond = { after, limit: BATCH };
+    after = await db.transaction(async (transaction) =>
+      (await keepDeclaration(transaction, id))
+        ? removeNextValues(transaction, key, beyond)
+        : undefined,
+    );
   } while (after !== undefined);
   await db.transaction(async (transaction) => {
-    await removeTakenValues(transaction, key);
-    await forgetDeclaration(transaction, key);
+    if (await forgetDeclaration(transaction, id)) await removeTakenValues(transaction, key);
   });
 };
 
@@ -54,8 +69,7 @@ export const removeValues = async (
 };
 
 /**
- * The same, unless another replica is removing values. Two at once could erase the values of a new field: one frees
- * the key of a deleted field, which the other one still has in its list.
+ * The same, unless another replica is removing values.
  */
 export const removeValuesOnOneReplica = async (
   database: Pick<Database, 'pool' | 'forTenant'>,
