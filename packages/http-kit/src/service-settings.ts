@@ -57,7 +57,7 @@ export const serviceVariables = (standardPort: number) =>
     ),
     STOP_DELAY_SECONDS: described(
       optional(int(0, 300)),
-      'Seconds between SIGTERM and the end of new connections, in which `/readyz` fails so that load balancers go elsewhere; for as long again, idle connections stay open. Defaults to 0 in `local` and to 5 otherwise.',
+      'Seconds between SIGTERM and the end of new connections, in which `/readyz` fails so that load balancers go elsewhere; for as long again, but ten seconds at most, idle connections stay open. Defaults to 0 in `local` and to 5 otherwise.',
     ),
     DATABASE_URL: described(rawText(2000), 'Connection URL of PostgreSQL.'),
     DATABASE_POOLER: described(
