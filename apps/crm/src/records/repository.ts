@@ -288,19 +288,19 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
 
     async update(db, scope, expected, values, cause) {
       const own = written(values).map(([name, value]) => {
-        const column = raw(name);
+        const former = raw(`former_${name}`);
         const held = Object.hasOwn(jsonFields, name);
-        return { name, column, value: held ? sql`${column} || ${value}::jsonb` : sql`${value}` };
+        return { name, former, value: held ? sql`${former} || ${value}::jsonb` : sql`${value}` };
       });
       const settings = [
-        ...own.map(({ column, value }) => sql`${column} = ${value}`),
+        ...own.map(({ name, value }) => sql`${raw(name)} = ${value}`),
         sql`version = version + 1`,
         sql`updated_at = ${new Date()}`,
       ];
-      const others = own.map(({ column, value }) => sql`${column} IS DISTINCT FROM ${value}`);
+      const others = own.map(({ former, value }) => sql`${former} IS DISTINCT FROM ${value}`);
       const { former, names, changes } = differences(own.map(({ name }) => name));
       const recorded = recordChanges(db, cause, { table: name, from: sql`changed`, changes });
-      // The former values are read under the lock of the row, so that no concurrent change is between.
+      // The former values are read and compared under the lock of the row, so that no concurrent change is between.
       const [row] = await db
         .query<Row>(
           sql`WITH former AS (

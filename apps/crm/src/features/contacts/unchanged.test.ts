@@ -1,3 +1,5 @@
+import { until } from '@tessera/local-stack';
+import { countLockWaits } from '../../testing/lock-waits.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 
 const { crm, tenant, get, post, put } = tenantForEachTest();
@@ -134,4 +136,26 @@ test('Settings that stay the same have no new version, even the first time', asy
   const changed = await put(path, { working_week: [1, 2] }).expect(200);
   expect(changed.headers.etag).toBe('"2"');
   await changesNothing(path, { working_week: [1, 2] });
+});
+
+test('A value that another request is replacing is written, although the record still has it', async () => {
+  const { pool } = crm().context;
+  const one = await created('/api/crm/companies', { name: 'Acme' });
+  const other = await pool.connect();
+  try {
+    await other.query('BEGIN');
+    await other.query(
+      `UPDATE tenant_crm.companies SET name = 'Other', version = version + 1
+       WHERE tenant_id = $1 AND id = $2`,
+      [tenant().id, one.split('/').at(-1)],
+    );
+    const renaming = put(one, { name: 'Acme' }).then((answer) => answer);
+    await until(async () => (await countLockWaits(pool)) > 0);
+    await other.query('COMMIT');
+    const { body, headers } = await renaming;
+    expect([body.data.name, headers.etag]).toEqual(['Acme', '"3"']);
+  } finally {
+    other.release();
+  }
+  expect((await get(one)).body.data.name).toBe('Acme');
 });
