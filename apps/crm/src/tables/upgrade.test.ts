@@ -144,3 +144,42 @@ test('Texts with letters that an earlier release folded in another way are found
     await pool.end();
   }
 });
+
+test('Records keep the first of several spellings of a tag, and count once for it', async () => {
+  const { url } = await freshDatabase('empty', async () => {});
+  const name = '20261128091000_tag_keys';
+  await withMigrationsBefore(name, (directory) => migrate(url, directory));
+  const pool = new pg.Pool({ connectionString: url });
+  try {
+    const tenants = [randomUUID(), randomUUID()];
+    for (const tags of [['lead', 'VIP', 'vip', 'Vip'], ['vip', 'lead'], []]) {
+      await pool.query(
+        `INSERT INTO tenant_crm.contacts (id, tenant_id, first_name, tags)
+         SELECT gen_random_uuid(), tenant, 'Ada', $2 FROM unnest($1::uuid[]) AS tenant, generate_series(1, 3000)`,
+        [tenants, tags],
+      );
+    }
+
+    await migrate(url, migrations);
+
+    const { rows } = await pool.query(
+      'SELECT tags, version, count(*)::int FROM tenant_crm.contacts GROUP BY tags, version ORDER BY version, tags',
+    );
+    expect(rows).toEqual([
+      { tags: [], version: 1, count: 6000 },
+      { tags: ['vip', 'lead'], version: 1, count: 6000 },
+      { tags: ['lead', 'VIP'], version: 2, count: 6000 },
+    ]);
+    const { rows: counts } = await pool.query(
+      `SELECT tag, sum(count)::int AS count FROM tenant_crm.tag_counts
+       WHERE table_name = 'contacts' GROUP BY tag ORDER BY tag COLLATE "C"`,
+    );
+    expect(counts).toEqual([
+      { tag: 'VIP', count: 6000 },
+      { tag: 'lead', count: 12_000 },
+      { tag: 'vip', count: 6000 },
+    ]);
+  } finally {
+    await pool.end();
+  }
+});

@@ -12,27 +12,3 @@ SELECT tenant_crm.protect('tenant_crm.tag_counts');
 
 -- The tags of documents are found by their kept counts, too, which know how each tag is written.
 SELECT tenant_crm.keep_tag_counts('tenant_crm.documents');
-
--- A record keeps the first of several spellings, so that each record counts once for a tag.
-DO $$
-DECLARE
-  tagged text;
-BEGIN
-  FOREACH tagged IN ARRAY ARRAY['contacts', 'companies', 'documents', 'kb_articles', 'blog_posts', 'pages'] LOOP
-    EXECUTE format(
-      'UPDATE tenant_crm.%I AS record SET tags = spelled.tags, version = version + 1
-       FROM (
-         SELECT one.tenant_id, one.id, ARRAY(
-           SELECT tag FROM unnest(one.tags) WITH ORDINALITY AS of_record (tag, place)
-           GROUP BY tag, place
-           HAVING place = (
-             SELECT min(other.place) FROM unnest(one.tags) WITH ORDINALITY AS other (tag, place)
-             WHERE tenant_crm.tag_key(other.tag) = tenant_crm.tag_key(of_record.tag)
-           ) ORDER BY place
-         ) AS tags
-         FROM tenant_crm.%1$I AS one WHERE cardinality(one.tags) > 1
-       ) AS spelled
-       WHERE record.tenant_id = spelled.tenant_id AND record.id = spelled.id AND record.tags <> spelled.tags',
-      tagged);
-  END LOOP;
-END $$;
