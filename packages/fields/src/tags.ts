@@ -6,10 +6,16 @@ import { text } from './words.ts';
 
 /**
  * A text as it is compared regardless of case and Unicode form. Upper case comes first, because it is the same for all forms of a
- * letter in lower case, such as the Greek sigma.
+ * letter in lower case, such as the Greek sigma. The sharp s and the dotted I are replaced, because each of their cases has another
+ * upper case.
  */
 export const caseFolded = (value: string): string =>
-  value.normalize('NFC').toUpperCase().toLowerCase();
+  value
+    .normalize('NFC')
+    .toUpperCase()
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .replaceAll('i\u0307', 'i');
 
 /** Characters without a width of their own, but not the joiners that scripts and emoji need. */
 const INVISIBLE = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;

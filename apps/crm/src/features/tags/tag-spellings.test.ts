@@ -1,6 +1,7 @@
+import { caseFolded } from '@tessera/fields';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 
-const { get, post, put, remove } = tenantForEachTest();
+const { crm, get, post, put, remove } = tenantForEachTest();
 
 const contacts = '/api/crm/contacts';
 const created = async (path: string, fields: object) =>
@@ -106,4 +107,29 @@ test('Tags have no invisible characters, and keep the joiners of emoji', async (
   expect(tags).toEqual(['VIP', '👩‍💻', '…']);
   const blank = await post(contacts, { first_name: 'Ada', tags: ['\u200b\u2060'] }).expect(422);
   expect(Object.keys(blank.body.errors)).toEqual(['tags.0']);
+});
+
+test('Tags that are one in the database are one when a record gets them', async () => {
+  const letters = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code)).filter(
+    (letter) => letter.toLowerCase() !== letter || letter.toUpperCase() !== letter,
+  );
+  const { rows } = await crm().context.pool.query<{ letters: string[] }>(
+    `SELECT array_agg(letter) AS letters FROM unnest($1::text[]) AS letter
+     WHERE unicode_assigned(letter) GROUP BY tenant_crm.tag_key(letter)`,
+    [letters],
+  );
+  expect(rows.length).toBeGreaterThan(1300);
+  const differing = rows.filter((row) => new Set(row.letters.map(caseFolded)).size > 1);
+  expect(differing).toEqual([]);
+});
+
+test.each([
+  ['groß', 'GROẞ'],
+  ['GROSS', 'groẞ'],
+  ['istanbul', 'İSTANBUL'],
+])('%s and %s are one tag of a record', async (one, other) => {
+  const twice = { first_name: 'Ada', tags: [one, other] };
+  expect(Object.keys((await post(contacts, twice).expect(422)).body.errors)).toEqual(['tags.1']);
+  const { id } = await contact(one);
+  await remove(`${contacts}/${id}/tags/${encodeURIComponent(other)}`).expect(204);
 });
