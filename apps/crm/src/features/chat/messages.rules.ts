@@ -56,8 +56,7 @@ const referToFile = async (db: TenantDb, file: NewFile): Promise<FileColumns> =>
   };
 };
 
-/** The author of what a caller writes: the user, the bot, or the client of a token without a user (decision C21). */
-/** The columns of the author of what a caller writes. */
+/** The columns of the author of what a caller writes: the user, the bot, or the client of a token without a user (decision C21). */
 export const authorOf = (caller: ChatCaller) => {
   if (caller instanceof BotCaller) return { author_type: 'bot' as const, bot_id: caller.botId };
   if (caller.userUuid !== null) return { author_type: 'user' as const, user_id: caller.userUuid };

@@ -184,9 +184,8 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
         const sent = { content, type, announcedSize };
         return service.addVersion(caller, change, sent, (save, discard) =>
           commitUpload(async () => {
-            await save();
-            const number = await service.currentVersion(caller, id);
-            const added = await service.versions.within(id).get(caller, number);
+            const { number } = await save();
+            const added = await service.versions.within(id).get(caller, `${number}`);
             const location = `${req.originalUrl.split('?', 1)[0]}/${number}`;
             return reply(201, { data: added.answer }, { ...tagged(added), Location: location });
           }, discard),

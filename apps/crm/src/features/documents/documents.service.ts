@@ -52,6 +52,9 @@ export type SavedDocument = Versioned<DocumentAnswer>;
 /** A document after a change, as far as the caller may view it. */
 export type ChangedDocument = Changed<DocumentAnswer>;
 
+/** A document with a new version, and the number of that. */
+export type VersionedDocument = ChangedDocument & { readonly number: number };
+
 /** What a move moves, and where to. */
 export interface Move {
   readonly document_ids: readonly string[];
@@ -87,7 +90,7 @@ export interface DocumentService extends TrashRemovals {
     caller: Caller,
     change: VersionChange,
     sent: SentFile,
-    saving: Saving<ChangedDocument, R>,
+    saving: Saving<VersionedDocument, R>,
   ): Promise<R>;
   /** Throws 403 `folder_access_denied` unless the caller may create documents in the folder. */
   requireCreatable(caller: Caller, folderId: string | null): Promise<void>;
@@ -100,9 +103,7 @@ export interface DocumentService extends TrashRemovals {
     caller: Caller,
     change: VersionChange,
     stored: StoredUpload,
-  ): Promise<ChangedDocument>;
-  /** The number of the current version of a document that the caller has changed. */
-  currentVersion(caller: Caller, id: string): Promise<string>;
+  ): Promise<VersionedDocument>;
   /** Makes the content of an earlier version the current one, as a new version. */
   restoreVersion(
     caller: Caller,
@@ -207,13 +208,20 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
   ): Promise<SavedDocument> =>
     documents.create(caller, { name, folder_id, description, tags, type, file, files });
 
-  const addVersionFrom = (
+  const addVersionFrom = async (
     caller: Caller,
     { id, versions }: VersionChange,
     { file, type }: StoredUpload,
-  ): Promise<ChangedDocument> => {
-    const action = { name: 'upload', rule: addVersion };
-    return documents.act(caller, id, action, { files, file, type }, versions);
+  ): Promise<VersionedDocument> => {
+    let number = 0;
+    const rule = async (context: Parameters<typeof addVersion>[0]) => {
+      const columns = await addVersion(context);
+      number = columns.current_version;
+      return columns;
+    };
+    const body = { files, file, type };
+    const changed = await documents.act(caller, id, { name: 'upload', rule }, body, versions);
+    return { ...changed, number };
   };
 
   return {
@@ -229,10 +237,6 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
     requireChangeable,
     createFrom,
     addVersionFrom,
-
-    async currentVersion(caller, id) {
-      return `${(await documents.get(caller, id)).answer.current_version}`;
-    },
 
     async create(caller, fields, { type, ...upload }, saving) {
       // Before the upload, and again in the transaction.

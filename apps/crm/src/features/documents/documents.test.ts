@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { until } from '@tessera/local-stack';
+import { collide } from '../../testing/collisions.ts';
 import { documentsPath, documentUploader, foldersPath } from '../../testing/documents.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 
@@ -22,6 +23,23 @@ const contents = async (content: string) =>
       [sha256(content)],
     )
   ).rows as { tenant_id: string; object_id: string; count: number }[];
+
+test('Concurrent uploads of versions each return their own', async () => {
+  const id = await create();
+  const lock = {
+    text: 'SELECT FROM tenant_crm.documents WHERE tenant_id = $1 AND id = $2 FOR UPDATE',
+    values: [tenant.tenant().id, id],
+  };
+  const blind = tenant.caller({ lacking: ['documents.view'] });
+  const uploads = ['one', 'two', 'three'].map((content) => {
+    return () =>
+      post(`${documentsPath}/${id}/versions`, null, blind)
+        .attach('file', Buffer.from(content), 'a.txt')
+        .expect(201)
+        .then(({ body }) => body.data.number as number);
+  });
+  expect(await collide(crm().context.pool, lock, uploads)).toEqual([2, 3, 4]);
+});
 
 test('The tags of a form are separated by commas, or a list in JSON', async () => {
   const tagsOf = async (tags: string) =>

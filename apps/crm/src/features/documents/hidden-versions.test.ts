@@ -45,3 +45,13 @@ test('Members of the private folder see and restore the versions of that time', 
   expect((await get(`${document}/versions/1/download`).expect(200)).text).toBe('secret');
   await post(`${document}/versions/1/restore`).expect(200);
 });
+
+test('Former versions stay hidden when the one that the document left the private folder with is deleted', async () => {
+  const { document } = await movedOut();
+  await send(`${document}/versions`, 'later');
+  const other = caller();
+  await remove(`${document}/versions/2`, other).expect(204);
+  const { body } = await get(`${document}/versions`, other).expect(200);
+  expect(body.data.map(({ number }: { number: number }) => number)).toEqual([3]);
+  await get(`${document}/versions/1/download`, other).expect(404);
+});

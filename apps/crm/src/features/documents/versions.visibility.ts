@@ -12,18 +12,25 @@ const { sql } = Prisma;
 export const shownVersions = (caller: FolderViewer): Scope<RecordRow> => {
   const hidden = historyInFolders(caller, 'folder_id');
   if (!hidden) return {};
+  const tenant = sql`${caller.tenantId}::uuid`;
   const left = sql`(changes -> 'folder_id' ->> 0)`;
+  // The version that it had then may be deleted: the history knows which one the next upload replaced.
   return {
-    condition: sql`coalesce((
-      SELECT next.created_at FROM tenant_crm.document_versions AS next
-      WHERE next.tenant_id = ${caller.tenantId}::uuid
-        AND next.document_id = document_versions.document_id AND next.number > document_versions.number
-      ORDER BY next.number LIMIT 1
-    ), 'infinity') > coalesce((
-      SELECT max(changed_at) FROM tenant_crm.record_changes
-      WHERE record_changes.tenant_id = ${caller.tenantId}::uuid AND table_name = 'documents'
-        AND record_id = document_versions.document_id AND jsonb_exists(changes, 'folder_id')
-        AND ${left} IS NOT NULL AND NOT ${hidden.isVisible(sql`${left}::uuid`)}
-    ), '-infinity')`,
+    condition: sql`number >= coalesce((
+      SELECT coalesce((
+        SELECT (changes -> 'current_version' ->> 0)::int FROM tenant_crm.record_changes AS upload
+        WHERE upload.tenant_id = ${tenant} AND upload.table_name = 'documents' AND upload.record_id = document.id
+          AND jsonb_exists(changes, 'current_version') AND changed_at > hidden.until
+        ORDER BY changed_at LIMIT 1
+      ), document.current_version)
+      FROM tenant_crm.documents AS document CROSS JOIN LATERAL (
+        SELECT max(changed_at) AS until FROM tenant_crm.record_changes AS move
+        WHERE move.tenant_id = ${tenant} AND move.table_name = 'documents' AND move.record_id = document.id
+          AND jsonb_exists(changes, 'folder_id')
+          AND ${left} IS NOT NULL AND NOT ${hidden.isVisible(sql`${left}::uuid`)}
+      ) AS hidden
+      WHERE document.tenant_id = ${tenant} AND document.id = document_versions.document_id
+        AND hidden.until IS NOT NULL
+    ), 1)`,
   };
 };
