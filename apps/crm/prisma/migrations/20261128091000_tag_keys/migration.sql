@@ -9,6 +9,3 @@ RETURN replace(lower(upper(normalize(tag))), 'ß', 'ss');
 -- squawk-ignore adding-field-with-default
 ALTER TABLE tenant_crm.tag_counts ADD COLUMN tag_key text GENERATED ALWAYS AS (tenant_crm.tag_key(tag)) STORED;
 SELECT tenant_crm.protect('tenant_crm.tag_counts');
-
--- The tags of documents are found by their kept counts, too, which know how each tag is written.
-SELECT tenant_crm.keep_tag_counts('tenant_crm.documents');
