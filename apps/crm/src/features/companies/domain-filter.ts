@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url';
 import { described, domain } from '@tessera/fields';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Filter } from '../../records/filters.ts';
@@ -12,6 +13,10 @@ export const hasDomain = (name: Prisma.Sql): Prisma.Sql =>
 export const domainFilter: Filter<string, 'domain'> = {
   column: 'domain',
   field: described(domain(), '`www.example.com` is the same domain as `example.com`.'),
-  condition: (_column, name) => hasDomain(sql`${name}::text`),
+  // Earlier releases stored domains as they were given, also in ASCII.
+  condition: (_column, name) =>
+    domainToASCII(name) === name
+      ? hasDomain(sql`${name}::text`)
+      : sql`${hasDomain(sql`${name}::text`)} OR ${hasDomain(sql`${domainToASCII(name)}::text`)}`,
   isCountedByIndex: true,
 };

@@ -2,7 +2,7 @@ import { importingFiles } from '../../testing/import-files.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
 
 const tenant = tenantForEachTest();
-const { get, post } = tenant;
+const { crm, get, post } = tenant;
 const path = '/api/crm/companies';
 
 describe('A domain in Unicode and in ASCII is one', () => {
@@ -23,6 +23,18 @@ describe('A domain in Unicode and in ASCII is one', () => {
     }
     const duplicates = await get(`${path}/duplicates`).expect(200);
     expect(duplicates.body.data[0].companies).toHaveLength(domains.length);
+  });
+
+  test('in filters, also of companies whose domain an earlier release stored in ASCII', async () => {
+    const { id } = await company('köln.example');
+    await crm().context.pool.query(
+      `UPDATE tenant_crm.companies SET domain = 'xn--kln-sna.example' WHERE tenant_id = $1 AND id = $2`,
+      [tenant.tenant().id, id],
+    );
+    for (const domain of ['köln.example', 'www.xn--kln-sna.example']) {
+      const { body } = await get(`${path}?domain=${encodeURIComponent(domain)}`).expect(200);
+      expect(body.meta.total).toBe(1);
+    }
   });
 
   test('in imports, and in the addresses of contacts', async () => {
