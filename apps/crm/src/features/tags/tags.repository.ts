@@ -151,6 +151,12 @@ export const countTagged = async (
   return counted?.count ?? 0;
 };
 
+/** Pages that were deleted by themselves, and with one above. */
+const deletedPages = [
+  sql`deleted_at IS NOT NULL AND deleted_with IS NULL`,
+  sql`deleted_with IS NOT NULL`,
+];
+
 /**
  * Ids of records with a tag that is not written like the new name, deleted ones included, in order after `after`. The kept counts
  * do not know how deleted records write it.
@@ -161,13 +167,18 @@ export const findTagged = async (
   { after, limit }: { readonly after: string | undefined; readonly limit: number },
 ): Promise<string[]> => {
   const rest = after === undefined ? empty : sql`AND id > ${after}::uuid`;
+  // An index serves each.
+  const conditions = [
+    sql`tags && ${spellingsOf(db.tenantId, table, tag)}`,
+    ...(table === 'pages' ? deletedPages : [sql`deleted_at IS NOT NULL`]),
+  ];
+  const possible = conditions.map(
+    (condition) => sql`
+    SELECT id, tags FROM ${raw(db.readSchema)}.${raw(table)}
+    WHERE tenant_id = ${db.tenantId}::uuid AND ${condition}`,
+  );
   const rows = await db.query<{ id: string }>(sql`
-    SELECT id FROM (
-      SELECT id, tags FROM ${raw(db.readSchema)}.${raw(table)}
-      WHERE tenant_id = ${db.tenantId}::uuid AND tags && ${spellingsOf(db.tenantId, table, tag)}
-      UNION SELECT id, tags FROM ${raw(db.readSchema)}.${raw(table)}
-      WHERE tenant_id = ${db.tenantId}::uuid AND deleted_at IS NOT NULL
-    ) AS possible
+    SELECT id FROM (${join(possible, ' UNION ')}) AS possible
     WHERE EXISTS (SELECT FROM unnest(tags) AS one WHERE ${isOne(tag)} ${unlike(sql`one`, name)})
       ${rest} ORDER BY id LIMIT ${limit}`);
   return rows.map(({ id }) => id);
