@@ -13,7 +13,7 @@ export interface Options {
 export const usage = `npm run test:faults -- [--only name,...] [--seconds N] [--kill-seconds N] [--smoke]
        [--write docs/faults.md]`;
 
-/** Those that CI runs, which need no file store and take about a minute together. */
+/** The scenarios that CI runs, which need no file store and take about a minute together. */
 const SMOKE: readonly string[] = ['database-cut', 'rolling-restart', 'kills'];
 const SMOKE_SECONDS = 3;
 

@@ -214,7 +214,7 @@ export const listen = async (
       stopping.abort();
       await untilQueueEmpty();
       const closed = new Promise<void>((resolve) => {
-        // That of HTTP also closes idle connections, on which a request may be on its way.
+        // `close` of an HTTP server also closes idle connections, on which a request may be on its way.
         NetServer.prototype.close.call(server, () => resolve());
       });
       // Not before other workers have closed the port, too: clients would open many new connections meanwhile.

@@ -45,8 +45,8 @@ export const viewableReplay =
   };
 
 /**
- * The same, and 404 if the caller does not see the record any more. `recordsIn` gives the records among which the route
- * looks.
+ * The body of a repeated request as `viewableReplay` gives it; 404 if the caller does not see the record any more. `recordsIn`
+ * gives the records among which the route looks.
  */
 export const visibleReplay =
   <T extends KindTypes, Params>(

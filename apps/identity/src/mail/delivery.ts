@@ -50,7 +50,7 @@ export const smtpDelivery = ({ url, from }: { url: string; from: string }): Deli
         html,
         headers,
         signal,
-        // The same for all attempts, so that mail clients show duplicates once.
+        // All attempts have one Message-ID, so that mail clients show duplicates once.
         messageId: `<${id}@${domain}>`,
       });
     } catch (error) {

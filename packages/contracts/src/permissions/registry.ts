@@ -39,7 +39,7 @@ export class PermissionRegistry {
   /** Every permission of every service. */
   readonly permissions: readonly Permission[];
   readonly #all: readonly (readonly string[])[];
-  /** Those that policies can grant or deny, because they do not belong to the system. */
+  /** The permissions that policies can grant or deny, because they do not belong to the system. */
   readonly #inPolicies: readonly (readonly string[])[];
 
   constructor(furtherServices: ServicePermissions = {}) {

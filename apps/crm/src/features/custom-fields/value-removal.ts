@@ -68,9 +68,7 @@ export const removeValues = async (
   });
 };
 
-/**
- * The same, unless another replica is removing values.
- */
+/** Removes the values of deleted custom fields, unless another replica is removing them. */
 export const removeValuesOnOneReplica = async (
   database: Pick<Database, 'pool' | 'forTenant'>,
   stopping: AbortSignal,

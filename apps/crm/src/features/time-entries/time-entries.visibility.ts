@@ -53,7 +53,7 @@ export const visibleEntries = (caller: ProjectViewer): Scope<RecordRow> => {
   };
 };
 
-/** The same of the caller's own entries. */
+/** The caller's own entries, without those of deleted projects, except for a running timer. */
 export const ownEntries = (caller: ProjectViewer): Scope<RecordRow> => {
   const deleted = deletedProjects(caller);
   return {
