@@ -191,9 +191,15 @@ describe('pages and redirects', () => {
   });
 
   test.each(pages)('%s is not loaded by scripts or documents of other origins', async (path) => {
-    for (const site of ['same-site', 'cross-site', undefined]) {
+    const elsewhere = [
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'cross-site' },
+      { origin: ours },
+      { origin: 'null' },
+    ];
+    for (const where of elsewhere) {
       for (const mode of ['cors', 'no-cors', 'same-origin', 'websocket']) {
-        const headers = { 'sec-fetch-mode': mode, ...(site && { 'sec-fetch-site': site }) };
+        const headers = { 'sec-fetch-mode': mode, ...where };
         const answer = await request(app).get(path).set(headers).expect(403);
         expect(answer.body.error).toBe('cross_origin_forbidden');
       }
@@ -213,6 +219,11 @@ describe('pages and redirects', () => {
       const { status } = await request(app).get(path).set(headers);
       expect([site, mode, status < 300]).toEqual([site, mode, true]);
     }
+  });
+
+  test.each(pages)('%s is loaded by programs that are no browsers', async (path) => {
+    const { status } = await request(app).get(path).set('sec-fetch-mode', 'cors');
+    expect(status).toBeLessThan(300);
   });
 
   test('a picture is embedded by documents of every origin', async () => {

@@ -94,10 +94,15 @@ export const pathsOfApi = (routes: readonly RouteEntry[]): ((path: string) => bo
 /** Values of Sec-Fetch-Site: the service itself, or the user, for example with a bookmark. */
 const OWN_SITES: ReadonlySet<unknown> = new Set(['same-origin', 'none']);
 
-/** Whether a script or document of another origin loads the response instead of opening it (W3C Fetch Metadata). */
+/**
+ * Whether a script or document of another origin loads the response instead of opening it (W3C Fetch Metadata). Browsers send
+ * the site with the mode; `fetch` of Node.js, which has no origin, sends the mode alone.
+ */
 const isLoadedElsewhere = ({ headers }: Request): boolean => {
-  const mode = headers['sec-fetch-mode'];
-  return mode !== undefined && mode !== 'navigate' && !OWN_SITES.has(headers['sec-fetch-site']);
+  const { 'sec-fetch-mode': mode, 'sec-fetch-site': site, origin, host } = headers;
+  if (mode === undefined || mode === 'navigate') return false;
+  if (site !== undefined) return !OWN_SITES.has(site);
+  return origin !== undefined && origin !== `https://${host}` && origin !== `http://${host}`;
 };
 
 const crossOriginForbidden = (): HttpError =>

@@ -11,7 +11,7 @@ export interface Browsed {
   readonly body: string;
 }
 
-/** Opens an address with cookies. `fetch` would say that a script loads the page, which identity refuses. */
+/** Opens an address with cookies, and does not follow a redirect. */
 export const browse = async (
   address: string | URL,
   cookies: readonly string[],
