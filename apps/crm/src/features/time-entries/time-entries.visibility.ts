@@ -10,21 +10,11 @@ import {
 
 const { sql } = Prisma;
 
-/** The number of the caller's entries that have ended or not, in projects that are selected, not deleted. */
-const ownCount = (
-  { tenantId, userUuid }: ProjectViewer,
-  { isRunning, inProjects }: { readonly isRunning: boolean; readonly inProjects: Prisma.Sql },
-): Prisma.Sql => {
-  const own = sql`user_id = ${userUuid}::uuid`;
-  // Few timers of a tenant run: all of them are read by their missing end, not all entries of the user.
-  const selected = isRunning
-    ? sql`(${own}) IS TRUE AND ended_at IS NULL`
-    : sql`${own} AND ended_at IS NOT NULL`;
-  return sql`(
-    SELECT count(*)::int FROM tenant_crm.time_entries
-    WHERE tenant_id = ${tenantId}::uuid AND ${selected} AND deleted_at IS NULL AND project_id IN ${inProjects}
-  )`;
-};
+/** The number of the caller's entries that a condition selects, not deleted. */
+const ownCount = ({ tenantId, userUuid }: ProjectViewer, condition: Prisma.Sql): Prisma.Sql => sql`(
+  SELECT count(*)::int FROM tenant_crm.time_entries
+  WHERE tenant_id = ${tenantId}::uuid AND user_id = ${userUuid}::uuid AND deleted_at IS NULL AND ${condition}
+)`;
 
 /**
  * The entries of visible projects and of none, and the caller's own, whatever project they are in. Those of deleted projects
@@ -49,7 +39,7 @@ export const visibleEntries = (caller: ProjectViewer): Scope<RecordRow> => {
   return {
     condition: sql`${condition} OR (${own} AND (ended_at IS NULL OR project_id NOT IN ${deleted}))`,
     excluded: sql`(${excluded}) - ${ownInHidden ?? sql`0`}
-      - ${ownCount(caller, { isRunning: true, inProjects: deleted })}`,
+      - ${ownCount(caller, sql`ended_at IS NULL AND project_id IN ${deleted}`)}`,
   };
 };
 
@@ -58,6 +48,6 @@ export const ownEntries = (caller: ProjectViewer): Scope<RecordRow> => {
   const deleted = deletedProjects(caller);
   return {
     condition: sql`project_id IS NULL OR ended_at IS NULL OR project_id NOT IN ${deleted}`,
-    excluded: ownCount(caller, { isRunning: false, inProjects: deleted }),
+    excluded: ownCount(caller, sql`ended_at IS NOT NULL AND project_id IN ${deleted}`),
   };
 };
