@@ -34,7 +34,7 @@ const isOverdue: Filter<boolean, 'due_date'> = {
       'Where the day of `overdue` is today, by its name in the IANA database',
     ),
   },
-  condition(column, value, _tenantId, { time_zone: zone }) {
+  condition(column, value, _tenantId, { time_zone: zone = 'UTC' }) {
     // Swedish dates have the form YYYY-MM-DD.
     const today = new Intl.DateTimeFormat('sv', { timeZone: `${zone}` }).format();
     const overdue = sql`${column} < ${today}::date AND completed_at IS NULL`;
