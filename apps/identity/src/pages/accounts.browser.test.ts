@@ -62,8 +62,6 @@ describe('a forgotten password', () => {
     await page.waitForURL(`${site.url}/account`);
 
     await page.goto(link);
-    await fill(page, { Password: `${NEW}2`, 'Confirm password': `${NEW}2` });
-    await press(page, 'Save password');
     await reads(page, 'This link is invalid or has expired.');
     await page.getByRole('link', { name: 'Request a new link' }).click();
     await sees(page, 'Forgot your password?');

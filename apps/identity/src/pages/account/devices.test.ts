@@ -3,6 +3,7 @@ import { CodeFlow } from '../../testing/code-flow.ts';
 import { Forms } from '../../testing/forms.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
 import { bearerOf } from '../../testing/sessions.ts';
+import { stepsOf } from '../../testing/sign-in.ts';
 
 let identity: TestIdentity;
 let forms: Forms;
@@ -51,7 +52,7 @@ describe('the pages of devices', () => {
   });
 
   test('lead from a device that was removed in another tab to the others', async () => {
-    await identity.people.signIn(user);
+    await stepsOf(identity).login(user, { 'user-agent': 'Another browser' });
     const { device } = await belongingsOf(user);
     const form = await forms.open('/account/devices', await forms.signIn(user.email));
     const remove = () => forms.send('/account/devices', form, { device });
