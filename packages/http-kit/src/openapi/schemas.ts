@@ -53,7 +53,20 @@ const hoistNew = (given: JsonSchema, schemas: Schemas): JsonSchema => {
   return { $ref: `#/components/schemas/${title}` };
 };
 
-/** A copy of a schema in which each one with a lesser shape (`either` of fields) is replaced. */
+/** The results of `hasLesser`: most schemas have none, and are parts of many others. */
+const lesserIn = new WeakMap<object, boolean>();
+
+/** Whether a schema contains one with a lesser shape (`either` of fields). */
+const hasLesser = (schema: unknown): boolean => {
+  if (typeof schema !== 'object' || schema === null) return false;
+  const known = lesserIn.get(schema);
+  if (known !== undefined) return known;
+  const found = Object.hasOwn(schema, 'x-lesser') || Object.values(schema).some(hasLesser);
+  lesserIn.set(schema, found);
+  return found;
+};
+
+/** A copy of a schema in which each one with a lesser shape is replaced. */
 const replaceLesser = (
   schema: unknown,
   replace: (usual: JsonSchema, lesser: JsonSchema) => unknown,
@@ -74,15 +87,12 @@ export const jsonContent = (
   schemas: Schemas,
   types: readonly string[] = ['application/json'],
 ) => {
-  let hasLesser = false;
-  const both = replaceLesser(json, (usual, lesser) => {
-    hasLesser = true;
-    return { anyOf: [usual, lesser] };
-  }) as JsonSchema;
-  const content = hasLesser
+  const replaced = (replace: Parameters<typeof replaceLesser>[1]): JsonSchema =>
+    hoist(replaceLesser(json, replace) as JsonSchema, schemas);
+  const content = hasLesser(json)
     ? {
-        schema: hoist(replaceLesser(json, (usual) => usual) as JsonSchema, schemas),
-        'x-lesser': hoist(both, schemas),
+        schema: replaced((usual) => usual),
+        'x-lesser': replaced((usual, lesser) => ({ anyOf: [usual, lesser] })),
       }
     : { schema: hoist(json, schemas) };
   return { content: Object.fromEntries(types.map((type) => [type, content])) };

@@ -14,7 +14,7 @@ import {
 } from '@tessera/fields';
 
 /** The kinds of records that only their members see. */
-export const orphanTypes = ['projects', 'document_folders', 'channels'] as const;
+const orphanTypes = ['projects', 'document_folders', 'channels'] as const;
 export type OrphanType = (typeof orphanTypes)[number];
 
 /** A private record whose members have all left the tenant. */
