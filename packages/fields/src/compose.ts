@@ -29,6 +29,19 @@ interface ListOptions<T> {
   readonly unique?: boolean | ((item: T) => unknown);
 }
 
+/** Reports the first item whose key another one before it has. Joi's comparators make the keys of every pair. */
+const distinctBy =
+  <T>(keyOf: (item: T) => unknown): Joi.CustomValidator<T[]> =>
+  (items, { error, state }) => {
+    const seen = new Set<unknown>();
+    const twice = items.findIndex((item) => {
+      const key = keyOf(item);
+      return seen.size === seen.add(key).size;
+    });
+    if (twice === -1) return items;
+    return error('array.unique', undefined, { ...state, path: [...(state.path ?? []), twice] });
+  };
+
 /** A list of up to `max` values of one kind. */
 export const list = <F extends Field>(
   item: F,
@@ -36,9 +49,7 @@ export const list = <F extends Field>(
 ): Field<Out<F>[], false> => {
   const every = countedFirst.array().items(item.joi.optional()).min(min).max(max);
   const distinct = (): Joi.ArraySchema =>
-    typeof unique === 'function'
-      ? every.unique((one, other) => unique(one) === unique(other))
-      : every.unique();
+    typeof unique === 'function' ? every.custom(distinctBy(unique)) : every.unique();
   return field(unique ? distinct() : every, {
     type: 'array',
     items: item.json,
