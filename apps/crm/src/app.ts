@@ -1,5 +1,5 @@
 import { crmAsyncapiDocument } from '@tessera/contracts';
-import { isDatabaseUnavailable, migrationsApplied } from '@tessera/database-kit';
+import { isBusy, isDatabaseUnavailable, migrationsApplied } from '@tessera/database-kit';
 import {
   type Application,
   createApplication,
@@ -335,6 +335,7 @@ export const createApp = (context: Context, furtherGroups: RouteGroups = {}): Ap
     cors: { origins: config.corsOrigins, credentials: false },
     trustedProxies: config.trustedProxies,
     render: renderError,
+    isBusy,
     isDatabaseUnavailable,
     logger,
     logsHealthChecks: config.logsHealthChecks,

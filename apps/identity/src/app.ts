@@ -1,5 +1,5 @@
 import { asyncapiDocument } from '@tessera/contracts';
-import { isDatabaseUnavailable, migrationsApplied } from '@tessera/database-kit';
+import { isBusy, isDatabaseUnavailable, migrationsApplied } from '@tessera/database-kit';
 import {
   type Application,
   bearerScheme,
@@ -246,6 +246,7 @@ export const createApp = (context: Context): Application => {
     trustedProxies: config.trustedProxies,
     render: renderError,
     renderPage: renderFailure(config),
+    isBusy,
     isDatabaseUnavailable,
     logger,
     logsHealthChecks: config.logsHealthChecks,

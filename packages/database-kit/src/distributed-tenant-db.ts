@@ -1,5 +1,6 @@
 import { currentTraceparent } from '@tessera/telemetry';
 import pg from 'pg';
+import type { FairPool } from './fair-pool.ts';
 import { type RowFormat, rowsIn } from './row-format.ts';
 import { type Statement, toQuery } from './statements.ts';
 import type { ReadOptions, TenantDb } from './tenant-db.ts';
@@ -10,7 +11,7 @@ type Settings = Readonly<Record<string, string>>;
 
 /** What the accesses to all tenants share. */
 export interface DistributedSource {
-  readonly pool: pg.Pool;
+  readonly pool: FairPool;
   /** Settings of each transaction that may change rows. */
   readonly settings: Settings;
   /** Whether these transactions have the current span in the setting `tessera.traceparent`. */
@@ -74,12 +75,15 @@ export class DistributedTenantDb implements TenantDb {
   }
 
   async #send<R>(statement: Statement, format?: RowFormat<R>): Promise<R[]> {
-    return rowsIn(await this.#source.pool.query(toQuery(statement, format)), format);
+    const { pool } = this.#source;
+    return rowsIn(await pool.queryFor(this.tenantId, toQuery(statement, format)), format);
   }
 
   #run<T>(begin: string, settings: Settings, work: (db: TenantDb) => Promise<T>): Promise<T> {
     const { pool, timeLimit } = this.#source;
     const entered = isEmpty(settings) ? begin : `${begin}; ${forwardSettings(settings)}`;
-    return runTransaction(pool, { begin: entered, timeLimit }, (run) => work(within(this, run)));
+    return runTransaction(pool, { tenantId: this.tenantId, begin: entered, timeLimit }, (run) =>
+      work(within(this, run)),
+    );
   }
 }

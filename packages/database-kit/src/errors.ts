@@ -1,3 +1,5 @@
+import { ShareInUse } from './fair-pool.ts';
+
 /** The members that distinguish errors of Prisma, its adapter, pg and sockets. */
 interface ErrorParts {
   code?: unknown;
@@ -106,6 +108,18 @@ export function isDatabaseUnavailable(error: unknown): boolean {
       UNAVAILABLE_KINDS.has(kind) ||
       UNAVAILABLE_STATE.test(String(originalCode ?? code)) ||
       UNAVAILABLE_MESSAGE.test(String(message)),
+  );
+}
+
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/**
+ * Whether work was not done because others of the same tenant or caller do theirs: its share of the connections is in use,
+ * or somebody holds a lock for too long. The same call may succeed later.
+ */
+export function isBusy(error: unknown): boolean {
+  return chain(error).some(
+    (part) => part instanceof ShareInUse || (part.originalCode ?? part.code) === LOCK_NOT_AVAILABLE,
   );
 }
 

@@ -3,10 +3,12 @@ export { columnTypes } from './column-types.ts';
 export { forwardSettings } from './distributed-tenant-db.ts';
 export {
   type ConstraintViolation,
+  isBusy,
   isDatabaseUnavailable,
   isUniqueViolation,
   violatedConstraint,
 } from './errors.ts';
+export { FairPool, ShareInUse } from './fair-pool.ts';
 export { jsonRows } from './json-rows.ts';
 export { jsonTypes } from './json-types.ts';
 export { MigrationError } from './migration-failures.ts';

@@ -1,13 +1,13 @@
 import { freshDatabase } from '@tessera/local-stack';
-import type pg from 'pg';
 import { columnTypes } from './column-types.ts';
+import type { FairPool } from './fair-pool.ts';
 import { jsonTypes } from './json-types.ts';
 import { createPool } from './pool.ts';
 import type { RowFormat } from './row-format.ts';
 import { createTenantDb } from './tenant-db.ts';
 
 const TENANT = '019aa0f5-0000-7000-8000-000000000001';
-let pool: pg.Pool;
+let pool: FairPool;
 
 beforeAll(async () => {
   const { url } = await freshDatabase('empty', async () => {});

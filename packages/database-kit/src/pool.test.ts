@@ -2,13 +2,14 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { freshDatabase } from '@tessera/local-stack';
 import pg from 'pg';
+import type { FairPool } from './fair-pool.ts';
 import { createAdapter, createPool, type PoolOptions } from './pool.ts';
 import { MAX_PREPARED_STATEMENTS } from './statements.ts';
 import { createTenantDb } from './tenant-db.ts';
 
 const TENANT = '019aa0f5-0000-7000-8000-000000000001';
 let url: string;
-const pools: pg.Pool[] = [];
+const pools: FairPool[] = [];
 
 beforeAll(async () => {
   ({ url } = await freshDatabase('empty', async () => {}));
@@ -17,7 +18,7 @@ afterEach(async () => {
   await Promise.all(pools.splice(0).map((pool) => pool.end()));
 });
 
-function open(options: Partial<PoolOptions> = {}): pg.Pool {
+function open(options: Partial<PoolOptions> = {}): FairPool {
   const pool = createPool(url, { applicationName: 'pool-test', ...options });
   pools.push(pool);
   return pool;
@@ -78,21 +79,21 @@ test('The loss of an idle connection is reported, and the next query gets anothe
 const askers = [
   [
     'adapter',
-    async (pool: pg.Pool) => {
+    async (pool: FairPool) => {
       const adapter = await createAdapter(pool).connect();
       return (sql: string) => adapter.queryRaw({ sql, args: [], argTypes: [] });
     },
   ],
   [
     'rows of a tenant',
-    async (pool: pg.Pool) => {
+    async (pool: FairPool) => {
       const db = createTenantDb(pool, TENANT);
       return (text: string) => db.query({ text, values: [] });
     },
   ],
 ] as const;
 
-const prepared = async (pool: pg.Pool): Promise<string[]> => {
+const prepared = async (pool: FairPool): Promise<string[]> => {
   const { rows } = await pool.query<{ statement: string }>(
     "SELECT statement FROM pg_prepared_statements WHERE name <> ''",
   );

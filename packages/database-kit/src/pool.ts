@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import pg from 'pg';
+import type pg from 'pg';
 import { columnTypes } from './column-types.ts';
+import { FairPool } from './fair-pool.ts';
 import { PoolerClient } from './pooler-client.ts';
 import { traceClient, tracePool } from './spans.ts';
 import { closeStalledConnections } from './stalled-connections.ts';
@@ -11,8 +12,10 @@ export interface PoolOptions {
   applicationName: string;
   /** Maximum number of connections. Default 10. */
   size?: number;
-  /** Milliseconds that a query waits for a connection. Default 5,000. */
+  /** Milliseconds that a query waits for its turn, and then for a connection. Default 5,000. */
   connectionTimeout?: number;
+  /** Whose share of the connections a call uses if it does not say; see `FairPool`. */
+  keyOf?: () => string;
   /** `statement_timeout` in milliseconds. Default 30,000. */
   statementTimeout?: number;
   /** The first schema of the search path, before `public`. */
@@ -42,6 +45,8 @@ const PROBE_AFTER_MS = 2000;
 /** How long the server may take to answer a probe. */
 const PROBE_TIMEOUT_MS = 3000;
 const IDLE_IN_TRANSACTION_MS = 60_000;
+/** How long a statement waits for a lock, which others of its tenant may hold. */
+const LOCK_TIMEOUT_MS = 5000;
 
 /** The URL for the liveness check; undefined if only the URL of PgBouncer is known. */
 const probedUrl = (url: string, { pooler, directUrl }: PoolOptions): string | undefined => {
@@ -53,14 +58,16 @@ const probedUrl = (url: string, { pooler, directUrl }: PoolOptions): string | un
  * Creates a pool that connects with the first query and parses columns by `columnTypes`. The caller ends it, after
  * `$disconnect()`. If the server stops responding, queries fail within seconds; see `closeStalledConnections`.
  */
-export function createPool(url: string, options: PoolOptions): pg.Pool {
-  const pool = new pg.Pool({
+export function createPool(url: string, options: PoolOptions): FairPool {
+  const pool = new FairPool({
+    keyOf: options.keyOf,
     ...(options.pooler && { Client: PoolerClient as unknown as typeof pg.Client }),
     connectionString: url,
     application_name: options.applicationName,
     max: options.size ?? 10,
     connectionTimeoutMillis: options.connectionTimeout ?? CONNECTION_TIMEOUT_MS,
     statement_timeout: options.statementTimeout ?? 30_000,
+    lock_timeout: LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
     keepAlive: true,

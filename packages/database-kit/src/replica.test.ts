@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type Replicated, startReplicated, until } from '@tessera/local-stack';
-import type pg from 'pg';
+import type { FairPool } from './fair-pool.ts';
 import { createPool } from './pool.ts';
 import { Replica } from './replica.ts';
 import type { Statement } from './statements.ts';
@@ -15,8 +15,8 @@ const COUNT = sql('SELECT count(*) FROM notes');
 const WRITE = sql("INSERT INTO notes VALUES ('a')");
 
 let servers: Replicated;
-let primary: pg.Pool;
-let replica: pg.Pool;
+let primary: FairPool;
+let replica: FairPool;
 let failures: unknown[];
 let router: Replica;
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import { isDatabaseUnavailable } from './errors.ts';
+import type { FairPool } from './fair-pool.ts';
 import { type Position, parsePosition, type WritePositions } from './write-positions.ts';
 
 /** Selects the primary's position in the log, which is after everything that is committed. */
@@ -8,7 +9,7 @@ export const PRIMARY_POSITION = 'SELECT pg_current_wal_insert_lsn()::text AS pos
 
 export interface ReplicaOptions {
   readonly primary: pg.Pool;
-  readonly replica: pg.Pool;
+  readonly replica: FairPool;
   /**
    * Connections to the replica for reading its position. They are separate because those of `replica` may all be
    * busy with exports, which must not count as a failure.
@@ -46,7 +47,7 @@ export class Replica {
     this.#options = options;
   }
 
-  get pool(): pg.Pool {
+  get pool(): FairPool {
     return this.#options.replica;
   }
 

@@ -1,14 +1,14 @@
 /** @jest-environment-options {"timeZone": "Europe/Budapest"} */
 import { freshDatabase } from '@tessera/local-stack';
-import type pg from 'pg';
 import { isDatabaseUnavailable } from './errors.ts';
+import type { FairPool } from './fair-pool.ts';
 import { createPool } from './pool.ts';
 import type { Statement } from './statements.ts';
 import { createTenantDb, type TenantDb } from './tenant-db.ts';
 
 const TENANT = '019aa0f5-0000-7000-8000-000000000001';
 let url: string;
-let pool: pg.Pool;
+let pool: FairPool;
 let db: TenantDb;
 
 const sql = (text: string, ...values: unknown[]): Statement => ({ text, values });
@@ -213,7 +213,7 @@ describe('A snapshot', () => {
 
 describe('A statement that is planned once', () => {
   const first = 'SELECT id, at FROM entries WHERE own = $1 ORDER BY at, id LIMIT 3';
-  let single: pg.Pool;
+  let single: FairPool;
   let once: TenantDb;
 
   beforeAll(async () => {

@@ -2,6 +2,7 @@ import { isUuid } from '@tessera/fields';
 import { currentTraceparent } from '@tessera/telemetry';
 import pg from 'pg';
 import { DistributedTenantDb, forwardSettings } from './distributed-tenant-db.ts';
+import type { FairPool } from './fair-pool.ts';
 import type { Replica } from './replica.ts';
 import { type RowFormat, rowsIn } from './row-format.ts';
 import { type Statement, toQuery } from './statements.ts';
@@ -31,7 +32,8 @@ export interface ReadOptions<R = unknown> extends QueryOptions {
 }
 
 /**
- * Access to the rows of one tenant, in the database or in a transaction. Columns have their SQL names and are
+ * Access to the rows of one tenant, in the database or in a transaction. Connections are the tenant's share of its pool;
+ * see `FairPool`. Columns have their SQL names and are
  * parsed by `columnTypes`. Pass values for `jsonb` columns as JSON text; an array is an SQL array.
  */
 export interface TenantDb {
@@ -175,7 +177,7 @@ const checkTenant = (tenantId: string): void => {
 
 /** What the accesses to all tenants share. */
 interface Source {
-  readonly pool: pg.Pool;
+  readonly pool: FairPool;
   readonly role: string | undefined;
   readonly settings: string;
   readonly carriesTrace: boolean;
@@ -252,18 +254,19 @@ class PooledTenantDb implements TenantDb {
     return this.#run(pool, SNAPSHOT, work);
   }
 
-  async #readFrom<R>(pool: pg.Pool, statement: Statement, options: ReadOptions<R>): Promise<R[]> {
+  async #readFrom<R>(pool: FairPool, statement: Statement, options: ReadOptions<R>): Promise<R[]> {
     const { format } = options;
     const preamble = preambleOfRead(this.#source.preambles, options);
     return rowsIn(await this.#send(pool, statement, { preamble, format }), format);
   }
 
   #send(
-    pool: pg.Pool,
+    pool: FairPool,
     statement: Statement,
     { preamble, parameters = this.#parameters, format }: Sending,
   ): Promise<pg.QueryResult> {
-    return pool.query(
+    return pool.queryFor(
+      this.tenantId,
       preamble
         ? new TenantQuery(statement, preamble, parameters, format)
         : toQuery(statement, format),
@@ -275,14 +278,15 @@ class PooledTenantDb implements TenantDb {
   }
 
   #run<T>(
-    pool: pg.Pool,
+    pool: FairPool,
     begin: string,
     work: (db: TenantDb) => Promise<T>,
     onCommit?: (position: string) => Promise<void>,
   ): Promise<T> {
     const { role, timeLimit } = this.#source;
-    const entered = role ? `${begin}; ${enterTenant(role, `'${this.tenantId}'`)}` : begin;
-    return runTransaction(pool, { begin: entered, timeLimit, onCommit }, (run) =>
+    const { tenantId } = this;
+    const entered = role ? `${begin}; ${enterTenant(role, `'${tenantId}'`)}` : begin;
+    return runTransaction(pool, { tenantId, begin: entered, timeLimit, onCommit }, (run) =>
       work(within(this, run)),
     );
   }
@@ -292,7 +296,7 @@ class PooledTenantDb implements TenantDb {
  * Returns a function that gives access to the rows of a tenant; it throws a TypeError if the id is not a UUID.
  */
 export const createTenantDbs = (
-  pool: pg.Pool,
+  pool: FairPool,
   options: TenantDbOptions = {},
 ): ((tenantId: string) => TenantDb) => {
   const { readSchema = 'public', role, replica, timeLimit = MAX_TRANSACTION_MS } = options;
@@ -320,7 +324,7 @@ export const createTenantDbs = (
 
 /** Access to the rows of one tenant; see `createTenantDbs`. */
 export const createTenantDb = (
-  pool: pg.Pool,
+  pool: FairPool,
   tenantId: string,
   options?: TenantDbOptions,
 ): TenantDb => createTenantDbs(pool, options)(tenantId);

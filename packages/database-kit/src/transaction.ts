@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { FairPool } from './fair-pool.ts';
 import { PRIMARY_POSITION } from './replica.ts';
 import { type RowFormat, rowsIn } from './row-format.ts';
 import { type Statement, toQuery } from './statements.ts';
@@ -7,6 +8,8 @@ import { type Statement, toQuery } from './statements.ts';
 export type RunStatement = <R>(statement: Statement, format?: RowFormat<R>) => Promise<R[]>;
 
 export interface TransactionOptions {
+  /** Whose share of the connections it uses. */
+  readonly tenantId: string;
   /** The SQL that begins the transaction; several statements need one round trip. */
   readonly begin: string;
   /** Milliseconds after which the transaction is rolled back. */
@@ -26,11 +29,11 @@ export class TransactionTimeout extends Error {
  * TransactionTimeout, or with the error of a statement that `work` ignored.
  */
 export async function runTransaction<T>(
-  pool: pg.Pool,
-  { begin, timeLimit, onCommit }: TransactionOptions,
+  pool: FairPool,
+  { tenantId, begin, timeLimit, onCommit }: TransactionOptions,
   work: (run: RunStatement) => Promise<T>,
 ): Promise<T> {
-  const client = await pool.connect();
+  const client = await pool.connectFor(tenantId);
   /** Why the connection cannot be used again. */
   let broken: Error | undefined;
   const onError = (error: Error): void => {

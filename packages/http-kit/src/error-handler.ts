@@ -12,6 +12,8 @@ export interface ErrorHandlerOptions {
   renderPage?(error: HttpError, req: Request, res: Response): boolean;
   /** Whether an error means that the database is unavailable: 503 `database_unavailable`. */
   isDatabaseUnavailable?(error: unknown): boolean;
+  /** Whether an error means that other work of the caller or its tenant uses their share of the database: 503 `overloaded`. */
+  isBusy?(error: unknown): boolean;
 }
 
 /** 404: no route matches the path. */
@@ -52,6 +54,14 @@ export const malformedAddress = (cause: unknown): HttpError =>
 export const databaseUnavailable = (cause: unknown): HttpError =>
   unavailable('database_unavailable', 'The database is unavailable. Try again.', cause);
 
+/** 503: the caller or its tenant has its share of the database already. */
+const shareInUse = (cause: unknown): HttpError =>
+  unavailable(
+    'overloaded',
+    'Other requests of the same tenant, account or address are using its share of the database. Try again.',
+    cause,
+  );
+
 /** 500: an unexpected error. */
 export const internalError = (cause: unknown): HttpError =>
   new HttpError(500, 'internal_error', 'An internal error occurred.', { cause });
@@ -66,6 +76,7 @@ export const errorHandler = (options: ErrorHandlerOptions): ErrorRequestHandler 
     if (cause instanceof URIError) {
       return malformedAddress(cause);
     }
+    if (options.isBusy?.(cause)) return shareInUse(cause);
     return options.isDatabaseUnavailable?.(cause)
       ? databaseUnavailable(cause)
       : internalError(cause);

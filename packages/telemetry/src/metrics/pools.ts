@@ -1,10 +1,10 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** What is measured of a pool; one of `pg` has these members. */
+/** What is measured of a pool; a `FairPool` has these members. */
 export interface PoolReading {
   readonly totalCount: number;
   readonly idleCount: number;
-  readonly waitingCount: number;
+  readonly waiting: number;
   readonly options: { readonly max: number };
 }
 
@@ -27,5 +27,5 @@ export const registerPools = (
   gauge('database_pool_connections', 'Open connections.', (pool) => pool.totalCount);
   gauge('database_pool_connections_idle', 'Connections not in use.', (pool) => pool.idleCount);
   gauge('database_pool_connections_max', 'Most connections.', (pool) => pool.options.max);
-  gauge('database_pool_waiting', 'Work that waits for a connection.', (pool) => pool.waitingCount);
+  gauge('database_pool_waiting', 'Work that waits for a connection.', (pool) => pool.waiting);
 };
