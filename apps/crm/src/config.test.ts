@@ -18,6 +18,7 @@ test('few settings are required', () => {
       directUrl: needed.DATABASE_URL,
       pooler: false,
       poolSize: 10,
+      backgroundPoolSize: 8,
       readUrl: undefined,
       rowSecurity: true,
       distributed: false,

@@ -121,8 +121,9 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   const access = accessOf(config, logger, { clock, consumeEvents });
   let keyExpiry: PeriodicWork | undefined;
   const metrics = createMetrics();
+  const { background } = database;
   registerEventMetrics({
-    pool: database.pool,
+    pool: background.pool,
     registry: metrics.registry,
     logger,
     progress: () => access.progress(),
@@ -130,10 +131,10 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
   });
   registerPools(metrics.registry, database.pools);
   const cluster = config.database.distributed
-    ? new ClusterWatch(database.pool, logger, metrics.registry)
+    ? new ClusterWatch(background.pool, logger, metrics.registry)
     : undefined;
   const queue = new JobQueue({
-    pool: database.pool,
+    pool: background.pool,
     directUrl: config.database.directUrl,
     schema: JOB_SCHEMA,
     logger,
@@ -181,13 +182,13 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
         .prepare()
         .catch((err: unknown) => logger.error({ err }, 'the file store cannot be used'));
       await access.start();
-      keyExpiry = startKeyExpiry(database.pool, logger);
+      keyExpiry = startKeyExpiry(background.pool, logger);
       await queue.start();
-      valueRemoval = startValueRemoval(database, logger);
-      failureExpiry = startFailureExpiry(database, logger);
-      eventExpiry = startEventExpiry(database.pool, logger);
+      valueRemoval = startValueRemoval(background, logger);
+      failureExpiry = startFailureExpiry(background, logger);
+      eventExpiry = startEventExpiry(background.pool, logger);
       fileSweep = startFileSweep(
-        { database, store: fileStore, jobs: queue, logger, overdue: overdueDeletions },
+        { database: background, store: fileStore, jobs: queue, logger, overdue: overdueDeletions },
         metrics.registry,
       );
       if (!overrides.enqueueOnly) {

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   createPool,
   createTenantDbs,
+  type FairPool,
   memoryPositions,
   type ReadOptions,
   Replica,
@@ -11,13 +12,12 @@ import {
 } from '@tessera/database-kit';
 import type { Logger, RedisConnection } from '@tessera/http-kit';
 import { isTracing } from '@tessera/telemetry';
-import type { Pool } from 'pg';
 import { TENANT_ROLE } from './row-level-security.ts';
 
 export type { ReadOptions, RowFormat, TenantDb };
 
-/** The rows of all tenants. */
-export interface Database {
+/** The rows of all tenants, on the connections of one kind of work. */
+export interface Connections {
   /** The rows of one tenant; within `transaction`, as part of that transaction. */
   forTenant(tenantId: string): TenantDb;
   /**
@@ -26,15 +26,30 @@ export interface Database {
    */
   transaction<T>(tenantId: string, work: (db: TenantDb) => Promise<T>): Promise<T>;
   /** For statements that concern no tenant or all of them. Connects with the first query. */
-  readonly pool: Pool;
-  /** The pools by name: `primary`, and `replica` if there is a read replica. */
-  readonly pools: Readonly<Record<string, Pool>>;
+  readonly pool: FairPool;
+}
+
+/**
+ * The rows of all tenants, on the connections of requests. Other work has pools of its own, so that requests never wait
+ * for it. Whoever calls `forTenant`, it joins the transaction of `transaction`. In each pool, a tenant has the share that
+ * `FairPool` describes; statements that concern no tenant together have that of one.
+ */
+export interface Database extends Connections {
+  /** For jobs, sweeps and what follows events. */
+  readonly background: Connections;
+  /** For the deliveries of webhooks, of which many run at a time. */
+  readonly deliveries: Connections;
+  /** The pools by name: `primary` for requests, `background`, `deliveries`, and `replica` if there is a read replica. */
+  readonly pools: Readonly<Record<string, FairPool>>;
   close(): Promise<void>;
 }
 
 export interface DatabaseOptions {
   readonly url: string;
+  /** Connections for requests. */
   readonly poolSize: number;
+  /** Connections for background work; deliveries of webhooks have half as many more. Default 8. */
+  readonly backgroundPoolSize?: number;
   /** Whether both URLs point to PgBouncer in transaction mode. */
   readonly pooler?: boolean;
   /** The URL of PostgreSQL itself, of the primary. */
@@ -71,6 +86,8 @@ export const migrations = new URL('../prisma/migrations', import.meta.url);
 
 const SCHEMA = 'tenant_crm';
 
+const BACKGROUND_POOL_SIZE = 8;
+
 /** How the rows of a tenant are accessed. */
 export const tenantAccess = (
   options: Pick<DatabaseOptions, 'rowSecurity' | 'publishesEvents' | 'distributed'>,
@@ -90,7 +107,7 @@ const openPool = (
   url: string,
   { poolSize: size, pooler, directUrl }: DatabaseOptions,
   logger: Logger,
-): Pool =>
+): FairPool =>
   createPool(url, {
     applicationName: 'crm',
     size,
@@ -103,7 +120,12 @@ const openPool = (
     onConnectionLost: (err) => logger.warn({ err }, 'database connections were lost'),
   });
 
-const openReplica = (primary: Pool, readUrl: string, options: DatabaseOptions, logger: Logger) => {
+const openReplica = (
+  primary: FairPool,
+  readUrl: string,
+  options: DatabaseOptions,
+  logger: Logger,
+) => {
   const { redis } = options;
   // `directUrl` is not the replica's.
   const pool = openPool(readUrl, { ...options, directUrl: undefined }, logger);
@@ -123,27 +145,34 @@ const openReplica = (primary: Pool, readUrl: string, options: DatabaseOptions, l
 
 /** Gives access to the database; nothing connects before the first query. */
 export const createDatabase = (options: DatabaseOptions, logger: Logger): Database => {
-  const { url, readUrl } = options;
-  const pool = openPool(url, options, logger);
-  const reading = readUrl ? openReplica(pool, readUrl, options, logger) : undefined;
-  const ofTenant = createTenantDbs(pool, {
-    ...tenantAccess(options),
-    replica: reading?.replica,
-  });
+  const { url, readUrl, backgroundPoolSize: size = BACKGROUND_POOL_SIZE } = options;
+  const primary = openPool(url, options, logger);
+  const background = openPool(url, { ...options, poolSize: size }, logger);
+  const deliveries = openPool(url, { ...options, poolSize: Math.ceil(size / 2) }, logger);
+  const reading = readUrl ? openReplica(primary, readUrl, options, logger) : undefined;
   const transactions = new AsyncLocalStorage<TenantDb>();
-  const forTenant = (tenantId: string): TenantDb => {
-    const current = transactions.getStore();
-    return current?.tenantId === tenantId ? current : ofTenant(tenantId);
+  const connectionsOf = (pool: FairPool): Connections => {
+    const access = { ...tenantAccess(options), replica: reading?.replica };
+    const ofTenant = createTenantDbs(pool, access);
+    const forTenant = (tenantId: string): TenantDb => {
+      const current = transactions.getStore();
+      return current?.tenantId === tenantId ? current : ofTenant(tenantId);
+    };
+    return {
+      pool,
+      forTenant,
+      transaction: (tenantId, work) =>
+        forTenant(tenantId).transaction((db) => transactions.run(db, () => work(db))),
+    };
   };
   return {
-    pool,
-    pools: { primary: pool, ...(reading && { replica: reading.pool }) },
-    forTenant,
-    transaction: (tenantId, work) =>
-      forTenant(tenantId).transaction((db) => transactions.run(db, () => work(db))),
+    ...connectionsOf(primary),
+    background: connectionsOf(background),
+    deliveries: connectionsOf(deliveries),
+    pools: { primary, background, deliveries, ...(reading && { replica: reading.pool }) },
     async close() {
       await reading?.close();
-      await pool.end();
+      await Promise.all([deliveries.end(), background.end(), primary.end()]);
     },
   };
 };

@@ -9,6 +9,7 @@ import {
   publishedKind,
 } from './content/publishing/scheduled-publications.ts';
 import type { Context } from './context.ts';
+import type { Connections } from './database.ts';
 import { type ActivityLog, activity } from './features/activity/activity.kind.ts';
 import { type BlogPosts, blogPost } from './features/blog-posts/blog-posts.kind.ts';
 import { channelFilePurgeHandler } from './features/chat/channel-files.ts';
@@ -70,7 +71,7 @@ import { createTimelines, type Timelines } from './features/timelines/timelines.
 import { openWebhooks } from './features/webhooks/open-webhooks.ts';
 import type { Webhooks } from './features/webhooks/webhooks.service.ts';
 import { contentReadingHandler, readNewContent } from './files/content-reading.ts';
-import { createFiles, type NewContentHook } from './files/files.ts';
+import { createFiles, type Files, type NewContentHook } from './files/files.ts';
 import { fileScanHandler, processNewContent } from './files/processing.ts';
 import { fileRemovalHandler } from './files/removal.ts';
 import { createRecords } from './records/records.ts';
@@ -129,18 +130,22 @@ export const createServices = (context: Context): Services => {
   const { maxBytes, defaultQuota, clamdUrl } = config.files;
   const scanner = clamdUrl === undefined ? undefined : createClamd(clamdAddress(clamdUrl));
   const afterScan: NewContentHook[] = [readNewContent(jobs)];
-  const files = createFiles({
-    database,
-    store: fileStore,
-    jobs,
-    maxBytes,
-    defaultQuota,
-    onNewContent: [processNewContent({ jobs, scanner, afterScan })],
-  });
+  const { background } = database;
+  const filesOn = (connections: Connections): Files =>
+    createFiles({
+      database: connections,
+      store: fileStore,
+      jobs,
+      maxBytes,
+      defaultQuota,
+      onNewContent: [processNewContent({ jobs, scanner, afterScan })],
+    });
+  const files = filesOn(database);
+  // What jobs use; their connections are not those of requests.
+  const ofJobs = { database: background, files: filesOn(background) };
   jobs.register(
     fileScanHandler({
-      database,
-      files,
+      ...ofJobs,
       scanner,
       afterScan,
       followers: [followScan, followMessageScan],
@@ -148,12 +153,12 @@ export const createServices = (context: Context): Services => {
       registry: context.metrics.registry,
     }),
   );
-  jobs.register(fileRemovalHandler({ database, store: fileStore }));
-  jobs.register(contentReadingHandler({ database, files, worker: createContentWorker(), logger }));
-  jobs.register(purgeHandler({ database, files }));
-  jobs.register(messageFilePurgeHandler({ database, files }));
-  jobs.register(channelFilePurgeHandler({ database, files }));
-  jobs.register(uploadRemovalHandler({ database, files, store: fileStore }));
+  jobs.register(fileRemovalHandler({ database: background, store: fileStore }));
+  jobs.register(contentReadingHandler({ ...ofJobs, worker: createContentWorker(), logger }));
+  jobs.register(purgeHandler(ofJobs));
+  jobs.register(messageFilePurgeHandler(ofJobs));
+  jobs.register(channelFilePurgeHandler(ofJobs));
+  jobs.register(uploadRemovalHandler({ ...ofJobs, store: fileStore }));
   const sites = createSites({ database, access, activeTenants });
   const sitemaps = new Sitemaps(sites, config.publicUrl);
   const feedTexts = new BuiltTexts();
@@ -163,20 +168,20 @@ export const createServices = (context: Context): Services => {
     sitemaps: sitemaps.texts.use,
   });
   const documents = createDocuments({ database, files, jobs });
-  jobs.register(importHandler({ database, access, logger }));
-  jobs.register(uploadExpiryHandler({ database }));
+  jobs.register(importHandler({ database: background, access, logger }));
+  jobs.register(uploadExpiryHandler({ database: background }));
   const senders = new UploadSenders();
-  access.onEvent(senderAccessListener({ database, access, senders, logger }));
+  access.onEvent(senderAccessListener({ database: background, access, senders, logger }));
   const blogPosts = createRecords(blogPost, database);
   const kbArticles = createRecords(kbArticle, database);
   const pages = createPages(database);
   const publications = {
-    database,
+    database: background,
     access,
     kinds: [
-      publishedKind(blogPost, blogPosts),
-      publishedKind(kbArticle, kbArticles),
-      publishedKind(page, pages.pages),
+      publishedKind(blogPost, createRecords(blogPost, background)),
+      publishedKind(kbArticle, createRecords(kbArticle, background)),
+      publishedKind(page, createPages(background).pages),
     ],
   };
   jobs.register(publicationHandler({ ...publications, jobs }));

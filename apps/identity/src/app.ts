@@ -13,6 +13,7 @@ import {
 import { authorize } from './access/access.ts';
 import { identityErrorExample } from './access/error-examples.ts';
 import { requireDecisions } from './access/first-party.ts';
+import { shareOfAddress } from './connection-share.ts';
 import type { Context } from './context.ts';
 import { migrations } from './database.ts';
 import { accountDeletionRoutes } from './features/account-deletion/account-deletion.routes.ts';
@@ -251,6 +252,6 @@ export const createApp = (context: Context): Application => {
     logger,
     logsHealthChecks: config.logsHealthChecks,
     metrics,
-    observers,
+    observers: [shareOfAddress, ...observers],
   });
 };

@@ -1,5 +1,5 @@
 import { BackgroundTasks } from '@tessera/background-work';
-import { migrate } from '@tessera/database-kit';
+import { type FairPool, migrate } from '@tessera/database-kit';
 import { createPublisher } from '@tessera/event-bus';
 import {
   type Counters,
@@ -18,7 +18,6 @@ import {
 } from '@tessera/telemetry/metrics';
 import { createVault, type Vault } from '@tessera/vault';
 import type { RequestHandler } from 'express';
-import type { Pool } from 'pg';
 import { startHousekeeping } from './background/housekeeping.ts';
 import type { Config } from './config.ts';
 import { createDatabase, type Database, migrations } from './database.ts';
@@ -42,7 +41,7 @@ export interface Context extends Services {
   readonly config: Config;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly pool: Pool;
+  readonly pool: FairPool;
   readonly database: Database;
   readonly counters: Counters;
   readonly keys: SigningKeys;
@@ -71,16 +70,17 @@ export interface Overrides {
 /** Creates every long-lived dependency once. Nothing connects before `start`. */
 export const createContext = (config: Config, overrides: Overrides = {}): Context => {
   const logger = overrides.logger ?? createLogger('identity', config.logLevel);
-  const { pool, database } = createDatabase(config.database, logger);
+  const databases = createDatabase(config.database, logger);
+  const { pool, background: backgroundPool, database } = databases;
   const redis = connectRedis(config.redis);
   const counters = createCounters(redis, 'identity', logger);
   const metrics = createMetrics();
   const { registry } = metrics;
   const vault = createVault(config.keyEncryptionKeys);
   const keys = new SigningKeys(database, vault);
-  const keyUses = new KeyUses({ pool, logger });
-  const sessionUses = new SessionUses({ pool, logger }, config.idleSignOut);
-  const mail = new MailOutbox(pool, vault, config);
+  const keyUses = new KeyUses({ pool: backgroundPool, logger });
+  const sessionUses = new SessionUses({ pool: backgroundPool, logger }, config.idleSignOut);
+  const mail = new MailOutbox(backgroundPool, vault, config);
   const countDropped = countDroppedMails(registry);
   const background = new BackgroundTasks(logger);
   const places = new Places(config.geoipDatabase, logger);
@@ -100,12 +100,12 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
     totp: overrides.totp,
     registry,
   });
-  registerPools(registry, { primary: pool });
+  registerPools(registry, { primary: pool, background: backgroundPool });
   registerCaches(registry, { tokens: services.authentication.cacheUse });
   // Without a broker, events stay in the outbox on purpose.
   if (config.kafkaBrokers.length > 0) {
     const backlog = readSometimes(
-      () => readBacklog(pool),
+      () => readBacklog(backgroundPool),
       (err) => logger.warn({ err }, 'the outbox could not be counted'),
     );
     registerOutbox(registry, ['kafka'], backlog);
@@ -165,7 +165,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       running.push(provisioning);
       running.push(
         startHousekeeping({
-          pool,
+          pool: backgroundPool,
           logger,
           retention: config,
           onExpiredMails: (mails) => countDropped('expired', mails),
@@ -185,8 +185,7 @@ export const createContext = (config: Config, overrides: Overrides = {}): Contex
       await background.stop();
       for (const part of running.splice(0).reverse()) await part.stop();
       await redis?.stop();
-      await database.$disconnect();
-      await pool.end();
+      await databases.close();
     },
   };
 };

@@ -1,6 +1,11 @@
-import { CONNECTION_TIMEOUT_MS, createAdapter, createPool } from '@tessera/database-kit';
+import {
+  CONNECTION_TIMEOUT_MS,
+  createAdapter,
+  createPool,
+  type FairPool,
+} from '@tessera/database-kit';
 import type { Logger } from '@tessera/http-kit';
-import type { Pool } from 'pg';
+import { connectionShare } from './connection-share.ts';
 import { type Prisma, PrismaClient } from './generated/prisma/client.ts';
 
 export type Database = PrismaClient;
@@ -33,31 +38,58 @@ export const migrations = new URL('../prisma/migrations', import.meta.url);
 
 export interface DatabaseOptions {
   readonly url: string;
+  /** Connections for requests. */
   readonly poolSize: number;
+  /** Connections for background work. Default 8. */
+  readonly backgroundPoolSize?: number;
   /** Whether the URL leads to PgBouncer in transaction mode. */
   readonly pooler?: boolean;
   /** The URL of PostgreSQL itself. */
   readonly directUrl?: string;
 }
 
-/** The client and the pool below it; neither connects before the first query. */
+const BACKGROUND_POOL_SIZE = 8;
+
+export interface Databases {
+  /** Prisma's client, on the connections of `pool`. */
+  readonly database: Database;
+  /**
+   * The connections of requests. Each request uses the share of its tenant, account or address (`connectionShare`), and
+   * what follows requests through `database` has one share.
+   */
+  readonly pool: FairPool;
+  /** The connections of background work, so that it does not wait for requests, nor they for it. */
+  readonly background: FairPool;
+  close(): Promise<void>;
+}
+
+/** The client and the pools; nothing connects before the first query. */
 export const createDatabase = (
-  { url, poolSize, pooler, directUrl }: DatabaseOptions,
+  { url, poolSize, backgroundPoolSize = BACKGROUND_POOL_SIZE, pooler, directUrl }: DatabaseOptions,
   logger: Logger,
-): { pool: Pool; database: Database } => {
-  const pool = createPool(url, {
-    applicationName: 'identity',
-    size: poolSize,
-    pooler,
-    directUrl,
-    onConnectionLost: (err) => logger.warn({ err }, 'database connections were lost'),
+): Databases => {
+  const open = (size: number): FairPool =>
+    createPool(url, {
+      applicationName: 'identity',
+      size,
+      keyOf: connectionShare,
+      pooler,
+      directUrl,
+      onConnectionLost: (err) => logger.warn({ err }, 'database connections were lost'),
+    });
+  const [pool, background] = [open(poolSize), open(backgroundPoolSize)];
+  const database = new PrismaClient({
+    adapter: createAdapter(pool),
+    // The pool decides: a transaction waits for its turn among transactions, then among all work, then for a connection.
+    transactionOptions: { maxWait: 3 * CONNECTION_TIMEOUT_MS },
   });
   return {
     pool,
-    database: new PrismaClient({
-      adapter: createAdapter(pool),
-      // As long as the pool.
-      transactionOptions: { maxWait: CONNECTION_TIMEOUT_MS },
-    }),
+    background,
+    database,
+    async close() {
+      await database.$disconnect();
+      await Promise.all([background.end(), pool.end()]);
+    },
   };
 };

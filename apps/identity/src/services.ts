@@ -1,7 +1,7 @@
 import type { BackgroundTasks } from '@tessera/background-work';
+import type { FairPool } from '@tessera/database-kit';
 import { type Counters, Exports, type Logger } from '@tessera/http-kit';
 import type { Vault } from '@tessera/vault';
-import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
 import type { Config } from './config.ts';
 import type { Database } from './database.ts';
@@ -85,7 +85,7 @@ import type { SigningKeys } from './tokens/signing-keys.ts';
 export interface Parts {
   readonly config: Config;
   readonly logger: Logger;
-  readonly pool: Pool;
+  readonly pool: FairPool;
   readonly database: Database;
   readonly counters: Counters;
   readonly vault: Vault;

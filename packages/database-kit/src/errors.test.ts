@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freshDatabase } from '@tessera/local-stack';
 import type pg from 'pg';
-import { isDatabaseUnavailable, isUniqueViolation, violatedConstraint } from './errors.ts';
+import { isBusy, isDatabaseUnavailable, isUniqueViolation, violatedConstraint } from './errors.ts';
 import { migrate } from './migrations.ts';
 import { createAdapter, createPool } from './pool.ts';
 
@@ -204,8 +204,8 @@ describe('An unavailable database is recognised', () => {
     const error = await failureOf(busy.prisma.author.create({ data: author }));
     const begin = await failureOf(busy.prisma.$transaction(async () => 1));
     holder.release();
-    expect(isDatabaseUnavailable(error)).toBe(true);
-    expect(isDatabaseUnavailable(begin)).toBe(true);
+    expect([error, begin].map(isBusy)).toEqual([true, true]);
+    expect([error, begin].map(isDatabaseUnavailable)).toEqual([false, false]);
   });
 
   test('when a transaction cannot begin, or exceeds its time limit', async () => {

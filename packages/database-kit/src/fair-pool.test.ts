@@ -129,7 +129,7 @@ test('A turn that does not come in time fails as busy, for that tenant only', as
 test('More work than may wait is refused at once', async () => {
   const release = await holdLock();
   const small = open({ size: 1 });
-  const work = Array.from({ length: 60 }, () =>
+  const work = Array.from({ length: 600 }, () =>
     createTenantDb(small, NOISY)
       .query(locking)
       .catch((error) => error),
@@ -137,7 +137,7 @@ test('More work than may wait is refused at once', async () => {
   expect(await work.at(-1)).toBeInstanceOf(ShareInUse);
   await release();
   const failed = (await Promise.all(work)).filter((result) => result instanceof Error);
-  expect(failed).toHaveLength(60 - 1 - 50);
+  expect(failed).toHaveLength(600 - 1 - 500);
 });
 
 test('A statement does not wait for a lock for as long as its connection lives', async () => {

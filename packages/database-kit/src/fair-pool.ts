@@ -29,7 +29,7 @@ export class ShareInUse extends Error {
 }
 
 /** How many pieces of work may wait for each connection. */
-const WAITING_PER_CONNECTION = 100;
+const WAITING_PER_CONNECTION = 1000;
 
 const shareInUse = (error: unknown): Error =>
   error instanceof QueueFull ? new ShareInUse(error) : (error as Error);

@@ -15,7 +15,7 @@ const sql = (text: string, ...values: unknown[]): Statement => ({ text, values }
 
 beforeAll(async () => {
   ({ url } = await freshDatabase('empty', async () => {}));
-  pool = createPool(url, { applicationName: 'tenant-db-test', size: 2 });
+  pool = createPool(url, { applicationName: 'tenant-db-test', size: 8 });
   db = createTenantDb(pool, TENANT);
   await pool.query(`CREATE TABLE entries (
     id int PRIMARY KEY, day date, days date[], size int8, sizes int8[], amount numeric,

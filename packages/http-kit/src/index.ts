@@ -87,7 +87,13 @@ export {
 } from './idempotency.ts';
 export { InFlight } from './in-flight.ts';
 export { JsonText } from './json-text.ts';
-export { createLimits, type LimitClass, type Limits, type LimitsOptions } from './limits.ts';
+export {
+  addressKey,
+  createLimits,
+  type LimitClass,
+  type Limits,
+  type LimitsOptions,
+} from './limits.ts';
 export { createLogger, type Logger, requestLog } from './logs.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
 export { type MountOptions, mount } from './mount.ts';

@@ -38,8 +38,8 @@ export interface LimitsOptions<Caller> {
   readonly store?: (prefix: string) => Store;
 }
 
-/** An IPv6 host has 2^64 addresses, which count as one. */
-const addressKey = (req: Request): string => {
+/** The client's address as limits count it: an IPv6 host has 2^64 addresses, which count as one. */
+export const addressKey = (req: Request): string => {
   const address = clientAddress(req);
   if (address === null) return 'unknown';
   return address.includes(':') ? networkOf(address, IPV6_HOST_BITS) : address;

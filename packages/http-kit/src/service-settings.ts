@@ -70,7 +70,11 @@ export const serviceVariables = (standardPort: number) =>
     ),
     DATABASE_POOL_SIZE: described(
       withDefault(int(1, 1000), 10),
-      'Maximum number of database connections of each worker.',
+      'Maximum number of database connections of each worker for requests. One tenant has half of them at most.',
+    ),
+    DATABASE_BACKGROUND_POOL_SIZE: described(
+      withDefault(int(2, 1000), 8),
+      'Maximum number of database connections of each worker for work outside of requests, such as jobs, mails and the deletion of what has expired; in CRM, the deliveries of webhooks have half as many more. See docs/operations.md.',
     ),
     ...kafkaVariables,
     REDIS_URL: described(
@@ -142,6 +146,7 @@ export const serviceSettings = (read: OutOf<ReturnType<typeof serviceVariables>>
       directUrl: read.DATABASE_DIRECT_URL ?? read.DATABASE_URL,
       pooler: read.DATABASE_POOLER,
       poolSize: read.DATABASE_POOL_SIZE,
+      backgroundPoolSize: read.DATABASE_BACKGROUND_POOL_SIZE,
     },
     ...kafkaSettings(read),
     redis: { url: read.REDIS_URL, timeoutMs: read.REDIS_TIMEOUT_MS },

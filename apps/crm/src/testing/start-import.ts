@@ -1,6 +1,6 @@
+import type { FairPool } from '@tessera/database-kit';
 import { createTenantDbs } from '@tessera/database-kit';
 import { createLogger } from '@tessera/http-kit';
-import type { Pool } from 'pg';
 import type { Database, TenantDb } from '../database.ts';
 import { importKind } from '../features/imports/imports.kind.ts';
 import { CHUNK_BYTES, writeChunk } from '../features/imports/imports.repository.ts';
@@ -29,7 +29,7 @@ interface StartedImport {
 
 /** Creates an import of contacts, of a file with these rows, and starts it. */
 export const startImport = async (
-  { database, pool }: { readonly database: Database; readonly pool: Pool },
+  { database, pool }: { readonly database: Database; readonly pool: FairPool },
   header: string,
   rows: readonly string[],
   { caller = callerIn(), timeLimit, maxFailures, rowsRead = 0, stopping }: ImportOptions = {},

@@ -35,7 +35,7 @@ export const sessionsIn =
     const config = readConfig(environment);
     await migrate(config.database.directUrl, migrations, migrationLog, retry);
     const logger = createLogger('identity-admin', 'warn');
-    const { pool, database } = createDatabase(config.database, logger);
+    const { pool, database, close } = createDatabase(config.database, logger);
     try {
       await ensureBuiltInRoles(database);
       const passwords = new Passwords(config.passwords, highestStoredCost(database));
@@ -52,7 +52,6 @@ export const sessionsIn =
         slugReservation: config.slugReservation,
       });
     } finally {
-      await database.$disconnect();
-      await pool.end();
+      await close();
     }
   };

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
+import type { FairPool } from '@tessera/database-kit';
 import { bearerToken, HttpError } from '@tessera/http-kit';
 import { CacheUse } from '@tessera/telemetry/metrics';
 import type { Request } from 'express';
 import { LRUCache } from 'lru-cache';
-import type { Pool } from 'pg';
+import { shareOfCaller } from '../connection-share.ts';
 import { type AccessTokenClaims, keyIdOf, verifyAccessToken } from './access-token.ts';
 import type { Caller, UserCaller } from './caller.ts';
 import type { KeyUses } from './key-uses.ts';
@@ -33,7 +34,7 @@ interface Verified extends AccessTokenClaims {
 }
 
 export interface AuthenticationParts {
-  readonly pool: Pool;
+  readonly pool: FairPool;
   readonly keys: SigningKeys;
   readonly keyUses: Pick<KeyUses, 'note'>;
   readonly sessionUses: Pick<SessionUses, 'note' | 'idleAfter'>;
@@ -42,7 +43,7 @@ export interface AuthenticationParts {
 
 /** Authenticates requests. A valid signature is not enough: the record of the token is read every time. */
 export class Authentication {
-  readonly #pool: Pool;
+  readonly #pool: FairPool;
   readonly #userOfToken: ReturnType<typeof usersOfTokens>;
   readonly #keys: SigningKeys;
   readonly #keyUses: Pick<KeyUses, 'note'>;
@@ -67,6 +68,7 @@ export class Authentication {
     const isSigned = token.split('.').length === 3;
     const caller = isSigned ? await this.#user(token, mayBeExpired) : await this.#client(token);
     if (!caller) throw invalidToken();
+    shareOfCaller(caller);
     if (caller.type !== 'client') this.#noteUse(caller);
     return caller;
   }
@@ -79,6 +81,7 @@ export class Authentication {
     const claims = await this.#genuine(bearerToken(req));
     const caller = claims && (await renewableUserOfToken(this.#pool, claims));
     if (!caller) throw invalidToken();
+    shareOfCaller(caller);
     if (!caller.isReplaced) this.#noteUse(caller);
     return caller;
   }
@@ -89,7 +92,9 @@ export class Authentication {
    */
   async ofSession(secret: string): Promise<UserCaller | undefined> {
     const user = await userOfSession(this.#pool, digestOf(secret), this.#sessionUses.idleAfter);
-    if (user) this.#noteUse(user);
+    if (!user) return undefined;
+    shareOfCaller(user);
+    this.#noteUse(user);
     return user;
   }
 

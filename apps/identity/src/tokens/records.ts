@@ -1,6 +1,6 @@
-import { batched } from '@tessera/database-kit';
+import { batched, type FairPool } from '@tessera/database-kit';
 import type { Policy } from '@tessera/scope-matcher';
-import type { Pool } from 'pg';
+import type { Pool, QueryResult } from 'pg';
 import { FIRST_PARTY, type TokenUse } from './access-token.ts';
 import type { CallerTenant, ClientCaller, ClientKind, Restriction, UserCaller } from './caller.ts';
 import { EFFECTIVE_POLICIES } from './effective-policies.ts';
@@ -161,11 +161,13 @@ const isSignedAsRecorded = ({ kid }: Row, token: SignedToken): boolean =>
 
 /** Finds the user of a recorded token, expired or not; undefined if it is not valid. Concurrent requests share a statement. */
 export const usersOfTokens = (
-  pool: Pool,
+  pool: FairPool,
 ): ((token: SignedToken) => Promise<UserCaller | undefined>) =>
   batched(async (tokens: readonly SignedToken[]) => {
     const values = [[...new Set(tokens.map(({ jti }) => jti))]];
-    const { rows } = await pool.query<Row>({ name: 'callers', text: VALID_CALLERS, values });
+    const query = { name: 'callers', text: VALID_CALLERS, values };
+    // The statement is that of many callers, so none of them waits for the share of another one.
+    const { rows }: QueryResult<Row> = await pool.queryFor('authentication', query);
     const good = new Map(rows.map((row) => [row.token_id, { row, caller: callerOf(row) }]));
     return tokens.map((token) => {
       const found = good.get(token.jti);

@@ -5,7 +5,7 @@ import {
   startPeriodicWork,
 } from '@tessera/background-work';
 import type { Logger } from '@tessera/http-kit';
-import { advisoryLocks, type Database, type TenantDb } from '../../database.ts';
+import { advisoryLocks, type Connections, type TenantDb } from '../../database.ts';
 import { removeTakenValues } from '../contacts/merged-values.ts';
 import {
   deletedDeclaration,
@@ -55,7 +55,7 @@ const removeField = async (
  * not be removed.
  */
 export const removeValues = async (
-  { pool, forTenant }: Pick<Database, 'pool' | 'forTenant'>,
+  { pool, forTenant }: Pick<Connections, 'pool' | 'forTenant'>,
   stopping?: AbortSignal,
 ): Promise<void> => {
   const { rows } = await pool.query<DeletedField>(
@@ -70,7 +70,7 @@ export const removeValues = async (
 
 /** Removes the values of deleted custom fields, unless another replica is removing them. */
 export const removeValuesOnOneReplica = async (
-  database: Pick<Database, 'pool' | 'forTenant'>,
+  database: Pick<Connections, 'pool' | 'forTenant'>,
   stopping: AbortSignal,
 ): Promise<void> => {
   await onOneReplica(database.pool, [advisoryLocks.valueRemoval, 0], (lost) =>
@@ -79,7 +79,7 @@ export const removeValuesOnOneReplica = async (
 };
 
 /** Removes the values of deleted custom fields every ten seconds, on one replica at a time. */
-export const startValueRemoval = (database: Database, logger: Logger): PeriodicWork =>
+export const startValueRemoval = (database: Connections, logger: Logger): PeriodicWork =>
   startPeriodicWork({
     everyMs: EVERY_MS,
     logger,

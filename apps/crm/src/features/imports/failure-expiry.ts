@@ -1,6 +1,6 @@
 import { attemptEach, type PeriodicWork, startPeriodicWork } from '@tessera/background-work';
 import type { Logger } from '@tessera/http-kit';
-import type { Database } from '../../database.ts';
+import type { Connections } from '../../database.ts';
 import { deleteFailures } from './failures.repository.ts';
 
 const EVERY_MS = 15 * 60_000;
@@ -8,7 +8,7 @@ const IMPORTS_AT_ONCE = 100;
 
 /** Deletes the failed rows of imports that ended 30 days ago. Throws after the last one if some could not be deleted. */
 export const deleteExpiredFailures = async (
-  { pool, forTenant }: Pick<Database, 'pool' | 'forTenant'>,
+  { pool, forTenant }: Connections,
   stopping?: AbortSignal,
 ): Promise<void> => {
   const { rows } = await pool.query<{ tenant_id: string; id: string }>(
@@ -23,7 +23,7 @@ export const deleteExpiredFailures = async (
 };
 
 /** Deletes expired failed rows every quarter of an hour; that several replicas do is harmless. */
-export const startFailureExpiry = (database: Database, logger: Logger): PeriodicWork =>
+export const startFailureExpiry = (database: Connections, logger: Logger): PeriodicWork =>
   startPeriodicWork({
     everyMs: EVERY_MS,
     logger,

@@ -42,18 +42,19 @@ export interface WebhookContext {
 export const openWebhooks = (context: WebhookContext): Webhooks => {
   const { config, database, jobs, vault, outbound, logger, metrics, access, activeTenants } =
     context;
+  const { background } = database;
   const secrets = createEndpointSecrets(vault);
   const announce = createAnnouncement(jobs);
   const wake = createWake(jobs);
   const bulk = createBulkChanges(jobs);
   const oldest = readSometimes(
-    () => oldestDelivery(database),
+    () => oldestDelivery(background),
     (err) => logger.warn({ err }, 'the age of webhook deliveries could not be read'),
   );
-  for (const handler of bulkHandlers({ database, jobs, wake })) jobs.register(handler);
+  for (const handler of bulkHandlers({ database: background, jobs, wake })) jobs.register(handler);
   jobs.register(
     deliveryHandler({
-      database,
+      database: database.deliveries,
       http: outbound.http,
       secrets,
       wake,
@@ -65,8 +66,8 @@ export const openWebhooks = (context: WebhookContext): Webhooks => {
       announceDisabled: announce,
     }),
   );
-  const sendMail = createTenantMail({ database, vault, smtp: outbound.smtp });
-  jobs.register(disabledMailHandler({ database, sendMail, announce, logger }));
+  const sendMail = createTenantMail({ database: background, vault, smtp: outbound.smtp });
+  jobs.register(disabledMailHandler({ database: background, sendMail, announce, logger }));
   const problemOf = createUrlCheck(outbound.http, config.outbound.allowedNetworks);
   return createWebhooks({ database, secrets, wake, bulk, problemOf });
 };
@@ -86,7 +87,7 @@ export const startWebhookWork = ({
     sink: 'webhooks',
     handle: (events, tx) => takeEvents(events, tx, { recordReader, wake }),
   });
-  const upkeep = startWebhookUpkeep(database, wake, logger);
+  const upkeep = startWebhookUpkeep(database.background, wake, logger);
   return {
     async stop() {
       await reader.stop();

@@ -1,13 +1,13 @@
 import { onOneReplica, type PeriodicWork, startPeriodicWork } from '@tessera/background-work';
 import type { Logger } from '@tessera/http-kit';
-import { advisoryLocks, type Database } from '../../database.ts';
+import { advisoryLocks, type Connections } from '../../database.ts';
 import type { Wake } from './wake.ts';
 
 const EVERY_MS = 5 * 60_000;
 const BATCH = 1000;
 
 /** The age in seconds of the oldest delivery of all tenants that has not ended; 0 if there is none. */
-export const oldestDelivery = async ({ pool }: Pick<Database, 'pool'>): Promise<number> => {
+export const oldestDelivery = async ({ pool }: Pick<Connections, 'pool'>): Promise<number> => {
   const { rows } = await pool.query<{ age: number }>(
     'SELECT tenant_crm.oldest_webhook_delivery() AS age',
   );
@@ -16,7 +16,7 @@ export const oldestDelivery = async ({ pool }: Pick<Database, 'pool'>): Promise<
 
 /** Deletes deliveries of all tenants that ended 30 days ago, with their attempts; returns their number. */
 export const deleteExpiredDeliveries = async (
-  { pool }: Pick<Database, 'pool'>,
+  { pool }: Pick<Connections, 'pool'>,
   stopping?: AbortSignal,
 ): Promise<number> => {
   let total = 0;
@@ -32,10 +32,7 @@ export const deleteExpiredDeliveries = async (
 };
 
 /** Enqueues the jobs of endpoints whose deliveries should have been sent minutes ago. */
-export const wakeOverdue = async (
-  { pool, forTenant }: Pick<Database, 'pool' | 'forTenant'>,
-  wake: Wake,
-): Promise<void> => {
+export const wakeOverdue = async ({ pool, forTenant }: Connections, wake: Wake): Promise<void> => {
   const { rows } = await pool.query<{ tenant_id: string; endpoint_id: string }>(
     'SELECT tenant_id, endpoint_id FROM tenant_crm.overdue_webhook_endpoints($1)',
     [BATCH],
@@ -47,7 +44,7 @@ export const wakeOverdue = async (
 
 /** Does both every five minutes, on one replica at a time. */
 export const startWebhookUpkeep = (
-  database: Pick<Database, 'pool' | 'forTenant'>,
+  database: Connections,
   wake: Wake,
   logger: Logger,
 ): PeriodicWork =>
