@@ -85,8 +85,8 @@ test('Neither do merges of contacts with many tasks', async () => {
   const survivors = await Promise.all(Array.from({ length: WRITERS }, create));
   const merged = await Promise.all(Array.from({ length: WRITERS }, create));
   await crm.context.pool.query(
-    `INSERT INTO tenant_crm.tasks (tenant_id, id, user_id, title, contact_id, rank)
-     SELECT $1, gen_random_uuid(), gen_random_uuid(), 'Task ' || n, contact, contact::text || n
+    `INSERT INTO tenant_crm.tasks (tenant_id, id, title, contact_id, rank)
+     SELECT $1, gen_random_uuid(), 'Task ' || n, contact, contact::text || n
      FROM unnest($2::uuid[]) AS contact, generate_series(1, 1000) AS n`,
     [noisy.id, merged],
   );

@@ -1,6 +1,6 @@
 /** @jest-environment-options {"timeZone": "Europe/Budapest"} */
 import { freshDatabase } from '@tessera/local-stack';
-import { isDatabaseUnavailable } from './errors.ts';
+import { isBusy, isDatabaseUnavailable } from './errors.ts';
 import type { FairPool } from './fair-pool.ts';
 import { createPool } from './pool.ts';
 import type { Statement } from './statements.ts';
@@ -175,12 +175,14 @@ describe('A transaction', () => {
   );
 
   test('waits for a connection no longer than a single statement does', async () => {
-    const holders = await Promise.all([pool.connect(), pool.connect()]);
-    pool.options.connectionTimeoutMillis = 50;
-    const error = await db.transaction(async () => 1).catch((failure) => failure);
-    pool.options.connectionTimeoutMillis = 5000;
-    for (const holder of holders) holder.release();
-    expect(isDatabaseUnavailable(error)).toBe(true);
+    const single = createPool(url, { applicationName: 'single', size: 1, connectionTimeout: 500 });
+    const holder = await single.connectFor(TENANT);
+    const error = await createTenantDb(single, TENANT)
+      .transaction(async () => 1)
+      .catch((failure) => failure);
+    holder.release();
+    await single.end();
+    expect(isBusy(error)).toBe(true);
   });
 });
 
