@@ -135,7 +135,8 @@ const uploadLimitsOf = (
 
 /** Whether a tenant can be served: the migrations are applied, and not all workers of a cluster are unreachable. */
 const readiness = (pool: Context['pool'], cluster: Context['cluster']) => {
-  const isMigrated = migrationsApplied(pool, migrations);
+  // A share of its own: a replica that is busy is ready.
+  const isMigrated = migrationsApplied(pool.share('readiness'), migrations);
   return async (): Promise<boolean> => !cluster?.isDown && isMigrated();
 };
 

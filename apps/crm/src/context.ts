@@ -1,6 +1,6 @@
 import type { PeriodicWork } from '@tessera/background-work';
 import { JobQueue } from '@tessera/background-work/jobs';
-import { migrate } from '@tessera/database-kit';
+import { type FairPool, migrate } from '@tessera/database-kit';
 import type { FileStore } from '@tessera/file-store';
 import {
   type Counters,
@@ -20,7 +20,6 @@ import {
 import { registerPools } from '@tessera/telemetry/metrics';
 import { createVault, type Vault } from '@tessera/vault';
 import type { RequestHandler } from 'express';
-import type { Pool } from 'pg';
 import { ActiveTenants } from './absent-callers/active-tenants.ts';
 import { ClusterWatch } from './cluster-watch.ts';
 import type { Config } from './config.ts';
@@ -48,7 +47,7 @@ export interface Context {
   readonly config: Config;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly pool: Pool;
+  readonly pool: FairPool;
   readonly database: Database;
   readonly counters: Counters;
   /** The workers of the database, if it is a Citus cluster. */

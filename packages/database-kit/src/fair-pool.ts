@@ -73,6 +73,13 @@ export class FairPool extends pg.Pool {
     return this.#under(key, () => this.query(query as pg.QueryConfig));
   }
 
+  /** The pool for statements in the share of a key. */
+  share(key: string): Pick<pg.Pool, 'query'> {
+    const query = (...given: Parameters<pg.Pool['query']>) =>
+      this.#under(key, () => this.query(...given));
+    return { query: query as pg.Pool['query'] };
+  }
+
   /** As `connect`, in the share of a key. */
   connectFor(key: string): Promise<pg.PoolClient> {
     return this.#under(key, () => this.connect());

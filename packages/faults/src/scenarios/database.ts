@@ -1,7 +1,13 @@
 import type { Scenario } from '../scenario.ts';
 
 /** A request that was sent again while the first one was still waiting for the database gets 409. */
-const refusals = ['database_unavailable', 'identity_unavailable', 'idempotency_key_in_use'];
+const refusals = [
+  'database_unavailable',
+  'identity_unavailable',
+  'idempotency_key_in_use',
+  // Requests wait behind those that the database does not answer.
+  'overloaded',
+];
 
 let thaw: (() => void) | undefined;
 

@@ -35,7 +35,12 @@ export const kills: Scenario = {
   name: 'kills',
   title: 'a random process (replicas, PostgreSQL, Redis) is killed with SIGKILL every five seconds',
   seconds: 300,
-  refusals: ['database_unavailable', 'identity_unavailable', 'idempotency_key_in_use'],
+  refusals: [
+    'database_unavailable',
+    'identity_unavailable',
+    'idempotency_key_in_use',
+    'overloaded',
+  ],
   isOver: true,
   async inject(context) {
     const { replicas } = context.system;
