@@ -7,7 +7,7 @@ const CHANGES = 20;
 
 let identity: TestIdentity;
 beforeAll(async () => {
-  identity = await startIdentity();
+  identity = await startIdentity({ DATABASE_POOL_SIZE: '5' });
 });
 afterAll(() => identity.stop());
 

@@ -62,7 +62,8 @@ export const testEnvironment = (
   HOST: '127.0.0.1',
   PORT: '0',
   DATABASE_URL: databaseUrl,
-  DATABASE_POOL_SIZE: '5',
+  // Tests make several transactions of one tenant wait for each other, which has a part of the pool.
+  DATABASE_POOL_SIZE: '20',
   DATABASE_ROW_SECURITY: `${!onPartitions && !onCitus}`,
   DATABASE_DISTRIBUTED: `${onCitus}`,
   IDENTITY_URL: identityUrl,

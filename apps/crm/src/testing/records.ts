@@ -12,7 +12,8 @@ import { StatementPlans } from './statement-plans.ts';
 export const openDatabase = async (url?: string) => {
   const config = {
     url: url ?? (await crmDatabase()),
-    poolSize: 10,
+    // Tests make several transactions of one tenant wait for each other, which has a part of the pool.
+    poolSize: 40,
     rowSecurity: !onPartitions && !onCitus,
     distributed: onCitus,
   };

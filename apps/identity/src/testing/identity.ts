@@ -31,7 +31,8 @@ export const testEnvironment = (databaseUrl: string): Record<string, string> => 
   HOST: '127.0.0.1',
   PORT: '0',
   DATABASE_URL: databaseUrl,
-  DATABASE_POOL_SIZE: '5',
+  // Tests make several transactions of one tenant wait for each other, which has a part of the pool.
+  DATABASE_POOL_SIZE: '20',
   ISSUER: 'https://identity.test',
   KEY_ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}`,
   BCRYPT_COST: '4',
