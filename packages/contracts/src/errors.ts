@@ -94,6 +94,8 @@ export const errorCodes = {
     'A token that had been replaced was presented, so all tokens of the user were revoked.',
   range_not_satisfiable: 'The range is outside the file; `Content-Range` contains its size.',
   rate_limited: 'Too many requests; `Retry-After` is the number of seconds to wait.',
+  too_many_jobs:
+    'Too many background jobs of one kind wait for the tenant; `details` says the kind and the limit.',
   too_many_streams: 'The caller has too many open event streams.',
   too_many_uploads:
     'Too many uploads are under way; `limit` is the setting that limits them, and `max_uploads` its value.',

@@ -9,8 +9,18 @@ export interface JobOptions {
   readonly maxBackoffSeconds?: number;
   /** How long one attempt may take, in seconds. Default 900. */
   readonly timeLimitSeconds?: number;
-  /** How many of these jobs one replica runs at once. Default 2. */
+  /**
+   * How many of these jobs one replica runs at once, one tenant at most half of them. Default 2. A job belongs to the tenant
+   * that the field `tenant_id` of its payload names.
+   */
   readonly concurrency?: number;
+  /** How many of these jobs one tenant may have waiting. Default 100,000. */
+  readonly maxWaiting?: number;
+  /**
+   * Whether jobs work in slices: a job enqueues its rest with `isContinuation`. One further worker runs only jobs that
+   * are no continuation, so that a short one never waits for long ones.
+   */
+  readonly hasSlices?: boolean;
   /**
    * Whether jobs with the same key run one at a time, in the order in which their transactions began; a job
    * that waits for its next attempt blocks those after it. Cannot be changed once the queue exists.
@@ -34,6 +44,8 @@ export interface JobRun {
   readonly signal: AbortSignal;
   /** Aborted as soon as the process begins to stop: a long job saves its progress and enqueues its rest. */
   readonly stopping: AbortSignal;
+  /** Whether a job of the same kind and of another tenant is due while none of that tenant runs. */
+  othersWait(): Promise<boolean>;
 }
 
 /** A kind of job with the code that runs it. */

@@ -3,13 +3,15 @@ import type { Logger } from '@tessera/http-kit';
 import { currentTraceparent } from '@tessera/telemetry';
 import { readSometimes } from '@tessera/telemetry/metrics';
 import type { Pool } from 'pg';
-import { type JobWithMetadata, PgBoss, type QueueOptions } from 'pg-boss';
+import { type JobWithMetadata, PgBoss, type QueueOptions, type WorkOptions } from 'pg-boss';
 import type { Registry } from 'prom-client';
 import { inTransaction, type JobTransaction, onPool } from './database.ts';
 import { DeadJobs, deadQueue } from './dead-jobs.ts';
+import { grantEnqueuing } from './grants.ts';
 import type { Job, JobHandler } from './job.ts';
 import { createJobMetrics, type JobCounts, type JobMetrics } from './metrics.ts';
 import { runJob } from './run.ts';
+import { CONTINUATION, indexTurns, LAST_TURN, nextTurn, tenantOf } from './turns.ts';
 
 export interface JobQueueOptions {
   readonly pool: Pool;
@@ -39,38 +41,29 @@ export interface EnqueueOptions {
   readonly key?: string;
   /** The job does not run before this time. */
   readonly runAt?: Date;
+  /** Whether the job is the rest of one that has yielded: it runs after all jobs that are none. Default false. */
+  readonly isContinuation?: boolean;
 }
 
+const CONCURRENCY = 2;
+const MAX_WAITING = 100_000;
 const MAINTENANCE_SECONDS = 10;
 const POLL_SECONDS = 2;
 /** NOTIFY does not announce retries that become due, so they are polled for. */
 const POLL_WITH_LISTEN_SECONDS = 5;
 const KEEP_DEAD_SECONDS = 90 * 24 * 3600;
 const KEEP_DONE_SECONDS = 60;
+const NO_PRIORITY = 2 ** 31 - 1;
+const NO_WORK = (): Promise<void> => Promise.resolve();
 const NO_JOB = '00000000-0000-0000-0000-000000000000';
-
-/**
- * The GRANT statements for the privileges that a role ($2) lacks to enqueue jobs in a schema ($1); null if it lacks none.
- * A migration of pg-boss, or a new queue, may add partitions of the job table.
- */
-const MISSING_GRANTS = `
-  SELECT string_agg(format('GRANT %s ON %s TO %I', privileges, object, $2::text), '; ') AS grants
-  FROM (
-    SELECT 'USAGE' AS privileges, format('SCHEMA %I', $1::text) AS object
-    WHERE NOT has_schema_privilege($2, $1, 'USAGE')
-    UNION ALL
-    SELECT 'SELECT', format('%I.queue', $1::text)
-    WHERE NOT has_table_privilege($2, format('%I.queue', $1::text), 'SELECT')
-    UNION ALL
-    SELECT 'SELECT, INSERT', relid::regclass::text
-    FROM pg_partition_tree(format('%I.job', $1::text)::regclass)
-    WHERE NOT has_table_privilege($2, relid, 'SELECT') OR NOT has_table_privilege($2, relid, 'INSERT')
-  ) AS missing`;
 
 /**
  * A queue of jobs in PostgreSQL (pg-boss). A job is enqueued within the transaction of the change that needs
  * it, and runs on one of the replicas if and only if that transaction commits. A failed job is retried with backoff;
  * the job of a killed process is taken over by another one. After its last attempt, a job is kept as a dead job.
+ *
+ * Tenants share the workers of a kind: one has at most half of them (the groups of pg-boss), and the waiting jobs of all
+ * tenants take turns (`nextTurn`), which their priority says. Retries keep their turn.
  */
 export class JobQueue {
   readonly #options: JobQueueOptions;
@@ -118,14 +111,18 @@ export class JobQueue {
    * jobs and administers dead ones.
    */
   async start(handlers: readonly JobHandler[] = []): Promise<void> {
+    const { pool, schema, enqueuingRole } = this.#options;
     await this.#boss.start();
     for (const job of this.#jobs.values()) await this.#createQueue(job);
     if (this.#options.administersAll) await this.#addStoredJobs();
-    await this.#grantEnqueuing();
+    await indexTurns(pool, schema);
+    if (enqueuingRole) await grantEnqueuing(pool, schema, enqueuingRole);
     if (this.#options.enqueueOnly) return;
     for (const handler of [...this.#handlers, ...handlers]) {
-      const { concurrency = 2 } = handler.job.options;
+      const { concurrency = CONCURRENCY, hasSlices } = handler.job.options;
       for (let worker = 0; worker < concurrency; worker += 1) await this.#startWorker(handler);
+      if (hasSlices) await this.#startWorker(handler, { minPriority: LAST_TURN });
+      await this.#setShare(handler.job.name, Math.ceil(concurrency / 2));
     }
   }
 
@@ -140,13 +137,13 @@ export class JobQueue {
 
   /**
    * Enqueues a job that runs once the transaction has committed, and returns its id. Throws a TypeError that
-   * names the fields when the payload does not fit its shape.
+   * names the fields when the payload does not fit its shape, and 429 when too many jobs of the tenant wait.
    */
   async enqueue<S extends Shape>(
     tx: JobTransaction,
     job: Job<S>,
     payload: Out<S>,
-    { key, runAt }: EnqueueOptions = {},
+    { key, runAt, isContinuation = false }: EnqueueOptions = {},
   ): Promise<string> {
     if (this.#jobs.get(job.name) !== job) throw new TypeError(`${job.name} is not declared.`);
     const checked = validate(job.payload, payload, 'payload');
@@ -155,8 +152,15 @@ export class JobQueue {
     }
     const traceparent = currentTraceparent();
     const data = { ...(checked.value as object), ...(traceparent && { traceparent }) };
+    const db = inTransaction(tx);
+    const tenant = tenantOf(payload);
+    const { maxWaiting = MAX_WAITING } = job.options;
+    const own = tenant && { schema: this.#options.schema, job: job.name, tenant };
+    const turn = own ? await nextTurn(db, own, maxWaiting) : 0;
     const id = await this.#boss.send(job.name, data, {
-      db: inTransaction(tx),
+      db,
+      priority: isContinuation ? CONTINUATION : turn,
+      ...(tenant && { group: { id: tenant } }),
       ...(key !== undefined && { singletonKey: key }),
       ...(runAt && { startAfter: runAt }),
     });
@@ -232,22 +236,28 @@ export class JobQueue {
     }
   }
 
-  async #grantEnqueuing(): Promise<void> {
-    const { pool, schema, enqueuingRole: role } = this.#options;
-    if (!role) return;
-    // Replicas that start together would update the same catalog rows, so only the first one grants.
-    const { rows } = await pool.query<{ grants: string | null }>(MISSING_GRANTS, [schema, role]);
-    const grants = rows[0]?.grants;
-    if (!grants) return;
-    // Several statements in one query are one transaction.
-    await pool.query(`SELECT pg_advisory_xact_lock(hashtext('grant enqueuing')); ${grants}`);
+  /**
+   * Sets how many workers of a kind one tenant has at most. pg-boss keeps one such number for the workers of a kind together, but
+   * accepts no more than one call starts, and only a worker of its own call can be told to continue at once. These start for
+   * nothing else: no job has their priority.
+   */
+  async #setShare(name: string, share: number): Promise<void> {
+    if (share === 1) return;
+    const none = { minPriority: NO_PRIORITY, localConcurrency: share };
+    const id = await this.#boss.work(name, { ...none, localGroupConcurrency: share }, NO_WORK);
+    await this.#boss.offWork(name, { id, wait: true });
   }
 
-  async #startWorker(handler: JobHandler): Promise<void> {
-    const { logger } = this.#options;
+  async #startWorker(
+    handler: JobHandler,
+    jobsRun: Pick<WorkOptions, 'minPriority'> = {},
+  ): Promise<void> {
+    const { logger, pool, schema } = this.#options;
     const id: string = await this.#boss.work(
       handler.job.name,
       {
+        ...jobsRun,
+        localGroupConcurrency: 1,
         includeMetadata: true,
         perJobResults: true,
         pollingIntervalSeconds: POLL_SECONDS,
@@ -258,7 +268,9 @@ export class JobQueue {
         // Without this, the worker would wait for its next poll even if jobs are waiting.
         this.#boss.notifyWorker(id);
         const stopping = this.#stopping.signal;
-        return [await runJob(handler, stored, { logger, metrics: this.#metrics, stopping })];
+        return [
+          await runJob(handler, stored, { logger, metrics: this.#metrics, stopping, pool, schema }),
+        ];
       },
     );
   }

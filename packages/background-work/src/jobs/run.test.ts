@@ -18,11 +18,14 @@ test('The log line of a failed job has the trace of the request that enqueued it
     id: 'job-1',
     retryCount: 0,
     retryLimit: 3,
+    expireInSeconds: 60,
     data: { traceparent: `00-${trace}-${'b'.repeat(16)}-01` },
     signal: new AbortController().signal,
   } as JobWithMetadata;
   const stopping = new AbortController().signal;
-  const result = await runJob(failing, stored, { logger, metrics: undefined, stopping });
+  const pool = { query: () => Promise.reject() };
+  const options = { logger, metrics: undefined, stopping, pool, schema: 'test_jobs' };
+  const result = await runJob(failing, stored, options);
   expect(result).toMatchObject({ status: 'failed' });
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({ job: 'failing', id: 'job-1', trace_id: trace }),

@@ -1,14 +1,21 @@
 import { type Out, validate } from '@tessera/fields';
 import type { Logger } from '@tessera/http-kit';
 import { spanAfter } from '@tessera/telemetry';
+import type { Pool } from 'pg';
 import type { JobResult, JobWithMetadata } from 'pg-boss';
 import type { JobHandler, JobRun } from './job.ts';
 import type { JobMetrics } from './metrics.ts';
+import { letOthersPass, othersWait, tenantOf } from './turns.ts';
+
+/** How long before its time limit a job is put behind others. */
+const BEFORE_LIMIT_MS = 500;
 
 export interface RunOptions {
   readonly logger: Logger;
   readonly metrics: JobMetrics | undefined;
   readonly stopping: AbortSignal;
+  readonly pool: Pick<Pool, 'query'>;
+  readonly schema: string;
 }
 
 /** The parts of an error that are stored. Drivers attach rows and settings to their errors, which may be secret. */
@@ -21,7 +28,7 @@ const outputOf = (error: unknown): object => ({
 export const runJob = async (
   { job, handle }: JobHandler,
   stored: JobWithMetadata,
-  { logger, metrics, stopping }: RunOptions,
+  { logger, metrics, stopping, pool, schema }: RunOptions,
 ): Promise<JobResult> => {
   const { id, retryCount, retryLimit } = stored;
   const attempt = retryCount + 1;
@@ -29,6 +36,12 @@ export const runJob = async (
   const finished = metrics?.started(job.name);
   const isDead = retryCount >= retryLimit;
   const { traceparent, ...data } = Object(stored.data) as { readonly traceparent?: string };
+  const putBehind = (): Promise<void> =>
+    letOthersPass(pool, schema, stored).catch((err: unknown) =>
+      logger.warn({ err, ...context }, 'a job that reaches its time limit keeps its turn'),
+    );
+  // At the limit itself, pg-boss lets the attempt fail, and copies the turn to the next one.
+  const timer = setTimeout(putBehind, stored.expireInSeconds * 1000 - BEFORE_LIMIT_MS);
   const attributes = {
     'messaging.system': 'pg-boss',
     'messaging.operation.type': 'process',
@@ -39,7 +52,14 @@ export const runJob = async (
     try {
       const payload = validate(job.payload, data, 'payload');
       if (!payload.ok) throw new Error(`The payload is invalid: ${Object.keys(payload.errors)}.`);
-      const run: JobRun = { id, attempt, signal: stored.signal, stopping };
+      const tenant = tenantOf(data) ?? '';
+      const run: JobRun = {
+        id,
+        attempt,
+        signal: stored.signal,
+        stopping,
+        othersWait: () => othersWait(pool, { schema, job: job.name, tenant }),
+      };
       const work = handle as (payload: Out<typeof job.payload>, run: JobRun) => Promise<void>;
       await work(payload.value, run);
     } catch (err) {
@@ -56,5 +76,7 @@ export const runJob = async (
   } catch (err) {
     finished?.(isDead ? 'dead' : 'failed');
     return { id, status: 'failed', output: outputOf(err) };
+  } finally {
+    clearTimeout(timer);
   }
 };
