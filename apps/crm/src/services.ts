@@ -168,7 +168,7 @@ export const createServices = (context: Context): Services => {
     sitemaps: sitemaps.texts.use,
   });
   const documents = createDocuments({ database, files, jobs });
-  jobs.register(importHandler({ database: background, access, logger }));
+  jobs.register(importHandler({ database: background, access, logger, jobs }));
   jobs.register(uploadExpiryHandler({ database: background }));
   const senders = new UploadSenders();
   access.onEvent(senderAccessListener({ database: background, access, senders, logger }));

@@ -42,7 +42,13 @@ const read = (payload: object, number: number, seconds: number): Promise<void> =
   });
   const worker = createContentWorker({ seconds });
   const { signal } = new AbortController();
-  const run = { id: crypto.randomUUID(), attempt: number, signal, stopping: signal };
+  const run = {
+    id: crypto.randomUUID(),
+    attempt: number,
+    signal,
+    stopping: signal,
+    othersWait: async () => false,
+  };
   return contentReadingHandler({ database, files, worker, logger }).handle(payload as never, run);
 };
 

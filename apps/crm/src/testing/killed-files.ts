@@ -106,6 +106,7 @@ const run: JobRun = {
   attempt: 1,
   signal: new AbortController().signal,
   stopping: new AbortController().signal,
+  othersWait: async () => false,
 };
 const handle = ({ handle: handler }: JobHandler, payload: object): Promise<unknown> =>
   (handler as (payload: object, run: JobRun) => Promise<void>)(payload, run);

@@ -61,6 +61,7 @@ export const startImport = async (
       rightsOf: () => Promise.reject(new Error('There is no identity in these tests.')),
     },
     logger: createLogger('crm', 'silent'),
+    jobs: { enqueue: () => Promise.reject(new Error('There is no queue in these tests.')) },
     ...(maxFailures && { maxFailures }),
   });
   const ended = handler.handle({ tenant_id: caller.tenantId, import_id: id } as never, {
@@ -68,6 +69,7 @@ export const startImport = async (
     attempt: 1,
     signal,
     stopping: stopping ?? signal,
+    othersWait: async () => false,
   });
   return { id, db, ended: Promise.resolve(ended) };
 };

@@ -32,11 +32,26 @@ const PARTS_BEFORE_GROWTH = 10;
  */
 const MAX_WAIT_MS = 2500;
 
+/**
+ * How long an import goes on while imports of other tenants wait, in milliseconds. At least as long as it has read rows that were
+ * saved before, so that half of its time is progress.
+ */
+const SLICE_MS = 2000;
+
 /** The import has ended; the transaction must be rolled back. */
 class HasEnded extends Error {}
 
+/** Imports of other tenants wait; the rest is for another job. */
+export class Yielded extends Error {}
+
 /** See `MAX_WAIT_MS`. */
 class WaitedTooLong extends Error {}
+
+/** Whether an import starts from the beginning when it was interrupted: a dry run keeps what it has seen in memory. */
+export const mustRunAtOnce = ({
+  dry_run: isDryRun,
+  duplicates,
+}: Pick<ImportRow, 'dry_run' | 'duplicates'>): boolean => isDryRun && duplicates !== 'create';
 
 /** One attempt to run an import, from the row at which the previous one was interrupted. */
 export class ImportRun {
@@ -58,6 +73,11 @@ export class ImportRun {
   #size = BATCH;
   /** The parts that were saved since that changed. */
   #partsSaved = 0;
+  /** The rows of a dry run that looks for duplicates in the file are known to this process only. */
+  readonly #mayYield: boolean;
+  readonly #startedAt = performance.now();
+  /** When the slice is over, by the same clock; undefined before the first batch. */
+  #sliceEnd: number | undefined;
 
   constructor(db: TenantDb, found: ImportRow, sender: SenderCheck, maxFailures: number) {
     this.#db = db;
@@ -69,9 +89,10 @@ export class ImportRun {
     this.#rowsRead = found.rows_read;
     this.#rowsFailed = found.rows_failed;
     this.#maxFailures = maxFailures;
+    this.#mayYield = !mustRunAtOnce(found);
   }
 
-  /** Returns when the import has ended. Throws `UnreadableFile`, or when the job has to end. */
+  /** Returns when the import has ended. Throws `UnreadableFile`, `Yielded`, or when the job has to end. */
   async run(job: JobRun): Promise<void> {
     const { id } = this.#import;
     const rows = readRows(readChunks(this.#db, id), this.#import);
@@ -126,9 +147,17 @@ export class ImportRun {
   /** Whether rows may be saved now. Ends the import if its sender lost rights; throws when the job has to end. */
   async #mayContinue(job: JobRun): Promise<boolean> {
     if (job.signal.aborted || job.stopping.aborted) throw new Error('The import continues later.');
+    if (await this.#isSliceOver(job)) throw new Yielded();
     const state = await this.#sender.verify(job);
     if (state === 'lost') await endImport(this.#db, this.#import.id, 'cancelled', LOST_RIGHTS);
     return state === 'kept';
+  }
+
+  /** Whether this import has had its time and others wait. Never before it has saved something. */
+  async #isSliceOver({ othersWait }: JobRun): Promise<boolean> {
+    const now = performance.now();
+    this.#sliceEnd ??= now + Math.max(SLICE_MS, now - this.#startedAt);
+    return this.#mayYield && now >= this.#sliceEnd && (await othersWait());
   }
 
   /**

@@ -61,6 +61,14 @@ export const findImport = async (db: TenantDb, id: string): Promise<ImportRow | 
   return row;
 };
 
+/** The id of the tenant's import that has started and not ended; undefined if there is none. */
+export const findRunning = async (db: TenantDb): Promise<string | undefined> => {
+  const [running] = await db.query<{ id: string }>(sql`
+    SELECT id FROM tenant_crm.imports
+    WHERE tenant_id = ${db.tenantId}::uuid AND status = 'running' ORDER BY created_at, id LIMIT 1`);
+  return running?.id;
+};
+
 /**
  * Lets the transaction commit without waiting for the disk. Progress and rows are one transaction: if a crash of
  * PostgreSQL loses both, the import continues from the row before.

@@ -167,7 +167,13 @@ test('The file of an import that was cancelled during its upload is deleted if t
   const { signal } = new AbortController();
   await uploadExpiryHandler({ database }).handle(
     { tenant_id: sender.tenantId, import_id: id } as never,
-    { id: crypto.randomUUID(), attempt: 1, signal, stopping: signal },
+    {
+      id: crypto.randomUUID(),
+      attempt: 1,
+      signal,
+      stopping: signal,
+      othersWait: async () => false,
+    },
   );
   const { rows } = await pool.query(
     'SELECT count(*)::int AS parts FROM tenant_crm.import_chunks WHERE import_id = $1',
