@@ -156,7 +156,8 @@ export class JobQueue {
     const tenant = tenantOf(payload);
     const { maxWaiting = MAX_WAITING } = job.options;
     const own = tenant && { schema: this.#options.schema, job: job.name, tenant };
-    const turn = own ? await nextTurn(db, own, maxWaiting) : 0;
+    // What goes on is limited by what began.
+    const turn = own && !isContinuation ? await nextTurn(db, own, maxWaiting) : 0;
     const id = await this.#boss.send(job.name, data, {
       db,
       priority: isContinuation ? CONTINUATION : turn,

@@ -8,6 +8,8 @@ export const LAST_TURN = -999_999;
 export const CONTINUATION = LAST_TURN - 1;
 /** How many turns a job that reached its time limit lets pass, of other tenants and of its own. */
 const TURNS_AFTER_LIMIT = 100;
+/** Up to this limit, the jobs that wait are counted each time. */
+const COUNTED = 100;
 const RETRY_AFTER_SECONDS = '60';
 
 /** Where the jobs of a tenant are counted. */
@@ -58,8 +60,8 @@ export const nextTurn = async (
     [job, tenant, LAST_TURN],
   );
   const last = (lasts[0] as { readonly last: number | null } | undefined)?.last ?? 1;
-  // Jobs that have run leave gaps, so there are at most as many as turns, or a few more that were enqueued at the same time.
-  if (1 - last >= maxWaiting) {
+  // Jobs that have run leave gaps, so there are at most as many as turns, and some continuations.
+  if (maxWaiting <= COUNTED || 1 - last >= maxWaiting) {
     const { rows: counts } = await db.executeSql(
       `SELECT count(*)::int AS count FROM (SELECT ${own} LIMIT $3) AS waiting`,
       [job, tenant, maxWaiting],

@@ -27,37 +27,58 @@ export interface Outcome {
   readonly delayMs: number;
 }
 
-const jsonOf = (headers: object | null): string | null => headers && JSON.stringify(headers);
+const isLasting = sql`(delivery.state = 'sending' OR given.state = 'succeeded')`;
 
-/** Logs an attempt and writes its outcome; a delivery that was stopped meanwhile stays so, unless it succeeded. */
-export const saveAttempt = async (
+/** An attempt and what becomes of its delivery. */
+export interface EndedAttempt {
+  readonly delivery: ClaimedDelivery;
+  readonly result: AttemptResult;
+  readonly outcome: Outcome;
+}
+
+/**
+ * Logs attempts of different deliveries and writes their outcomes; a delivery that was stopped meanwhile stays so, unless it
+ * succeeded.
+ */
+export const saveAttempts = async (
   db: TenantDb,
-  { id, url, attempts }: ClaimedDelivery,
-  result: AttemptResult,
-  { state, delayMs }: Outcome,
+  ended: readonly EndedAttempt[],
 ): Promise<void> => {
-  const { status, error } = result;
-  const nextAttempt =
-    state === 'pending' ? sql`now() + ${delayMs} * interval '1 millisecond'` : sql`NULL`;
-  await db.transaction(async (tx) => {
-    await tx.query(sql`
-      UPDATE tenant_crm.webhook_deliveries
-      SET state = ${state}::text, next_attempt_at = ${nextAttempt}, error = ${error}::text
-      WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid
-        AND (state = 'sending' OR ${state}::text = 'succeeded')`);
-    await tx.query(sql`
-      WITH delivery AS (
-        UPDATE tenant_crm.webhook_deliveries
-        SET attempts = attempts + 1, round = round + 1, last_attempt_at = now(),
-          response_status = ${status}::integer, version = version + 1, updated_at = now()
-        WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid
-        RETURNING id
-      )
-      INSERT INTO tenant_crm.webhook_attempts (tenant_id, id, delivery_id, number, url, request_headers,
-        response_status, response_headers, response_body, duration_ms, error)
-      SELECT ${db.tenantId}::uuid, ${uuidv7()}::uuid, delivery.id, ${attempts + 1}::integer, ${url},
-        ${jsonOf(result.requestHeaders)}::jsonb, ${status}::integer, ${jsonOf(result.responseHeaders)}::jsonb,
-        ${result.responseBody}::text, ${result.durationMs}::integer, ${error}::text
-      FROM delivery`);
-  });
+  const given = ended.map(({ delivery, result, outcome }) => ({
+    id: delivery.id,
+    attempt_id: uuidv7(),
+    number: delivery.attempts + 1,
+    url: delivery.url,
+    state: outcome.state,
+    delay_ms: outcome.state === 'pending' ? outcome.delayMs : null,
+    request_headers: result.requestHeaders,
+    status: result.status,
+    response_headers: result.responseHeaders,
+    response_body: result.responseBody,
+    duration_ms: result.durationMs,
+    error: result.error,
+  }));
+  // In an UPDATE, Citus allows now() neither in CASE nor beside columns.
+  await db.query(sql`
+    WITH given AS MATERIALIZED (
+      SELECT given.*, now() + delay_ms * interval '1 millisecond' AS next_at
+      FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb) AS given (id uuid, attempt_id uuid, number integer, url text,
+        state text, delay_ms float8, request_headers jsonb, status integer, response_headers jsonb, response_body text,
+        duration_ms integer, error text)
+    ), saved AS (
+      UPDATE tenant_crm.webhook_deliveries AS delivery
+      SET state = CASE WHEN ${isLasting} THEN given.state ELSE delivery.state END,
+        next_attempt_at = CASE WHEN ${isLasting} THEN given.next_at ELSE delivery.next_attempt_at END,
+        error = CASE WHEN ${isLasting} THEN given.error ELSE delivery.error END,
+        attempts = attempts + 1, round = round + 1, last_attempt_at = now(), response_status = given.status,
+        version = version + 1, updated_at = now()
+      FROM given
+      WHERE delivery.tenant_id = ${db.tenantId}::uuid AND delivery.id = given.id
+      RETURNING delivery.id
+    )
+    INSERT INTO tenant_crm.webhook_attempts (tenant_id, id, delivery_id, number, url, request_headers,
+      response_status, response_headers, response_body, duration_ms, error)
+    SELECT ${db.tenantId}::uuid, given.attempt_id, given.id, given.number, given.url, given.request_headers,
+      given.status, given.response_headers, given.response_body, given.duration_ms, given.error
+    FROM given JOIN saved ON saved.id = given.id`);
 };

@@ -1,5 +1,6 @@
 import {
   defineJob,
+  type EnqueueOptions,
   handleJob,
   type JobHandler,
   type JobQueue,
@@ -11,6 +12,7 @@ import {
   type Cursor,
   countRange,
   findReplayed,
+  hasWaiting,
   type ReplayedRange,
   replayDeliveries,
   stopBatch,
@@ -25,7 +27,14 @@ const BATCH = 1000;
 /** How many deliveries one request may replay. */
 const MAX_REPLAY = 1_000_000;
 
-const options = { concurrency: 1, backoffSeconds: 5, timeLimitSeconds: 600 };
+/** How many deliveries of an endpoint may wait before its replays do: they leave room for new events. */
+const REPLAYED_AHEAD = 10_000;
+/** How long a replay waits then. */
+const REPLAY_WAIT_MS = 10_000;
+/** How many replays of a tenant may wait. */
+const MAX_REPLAYS = 20;
+
+const options = { backoffSeconds: 5, timeLimitSeconds: 600 };
 const moment = text(40);
 
 /** Ends the deliveries that waited when an endpoint was disabled or deleted. */
@@ -47,7 +56,7 @@ const replayJob = defineJob(
     after: moment,
     after_id: uuid(),
   }),
-  options,
+  { ...options, maxWaiting: MAX_REPLAYS, hasSlices: true },
 );
 
 /** What a replay has selected. */
@@ -88,8 +97,9 @@ const enqueueReplay = (
   endpointId: string,
   { from, to, state }: ReplayedRange,
   { at, id }: Cursor,
-): Promise<unknown> =>
-  jobs.enqueue(db, replayJob, {
+  options: EnqueueOptions = {},
+): Promise<unknown> => {
+  const payload = {
     tenant_id: db.tenantId,
     endpoint_id: endpointId,
     from: from.toISOString(),
@@ -97,7 +107,9 @@ const enqueueReplay = (
     state,
     after: at.toISOString(),
     after_id: id,
-  });
+  };
+  return jobs.enqueue(db, replayJob, payload, options);
+};
 
 export const createBulkChanges = (
   jobs: Enqueue,
@@ -165,6 +177,11 @@ export const bulkHandlers = (
     await database.forTenant(tenant_id).transaction(async (db) => {
       const seen = await peekEndpoint(db, endpoint_id);
       if (!seen?.is_enabled) return;
+      if (await hasWaiting(db, endpoint_id, REPLAYED_AHEAD)) {
+        const runAt = new Date(Date.now() + REPLAY_WAIT_MS);
+        await enqueueReplay(jobs, db, endpoint_id, range, after, { isContinuation: true, runAt });
+        return;
+      }
       const selection = { range, types: selectedTypes(seen.event_types), after };
       const found = await findReplayed(db, endpoint_id, selection, batch);
       const last = found.at(-1);
@@ -172,7 +189,9 @@ export const bulkHandlers = (
       const endpoint = await findEndpoint(db, endpoint_id);
       if (!endpoint?.is_enabled) return;
       await replayDeliveries(db, found, state, selectedTypes(endpoint.event_types));
-      if (found.length === batch) await enqueueReplay(jobs, db, endpoint_id, range, last);
+      if (found.length === batch) {
+        await enqueueReplay(jobs, db, endpoint_id, range, last, { isContinuation: true });
+      }
       await wake(db, endpoint_id);
     });
   }),

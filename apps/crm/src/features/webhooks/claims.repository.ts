@@ -5,7 +5,10 @@ import { RETRY_MS } from './retry-schedule.ts';
 
 const { sql } = Prisma;
 
-/** How many requests one endpoint gets at the same time, from all replicas together. */
+/**
+ * How many requests one endpoint gets at the same time, from all replicas together; one while it fails, because a receiver that
+ * does not answer only keeps the others of its tenant waiting.
+ */
 const CONCURRENT_REQUESTS = 5;
 /** After this time, a delivery that is being sent counts as lost with its process. */
 const LEASE_SECONDS = 60;
@@ -20,6 +23,7 @@ interface SendingEndpoint {
   readonly url: string;
   readonly is_ordered: boolean;
   readonly sealed_secrets: Buffer;
+  readonly failing_since: Date | null;
 }
 
 /** A delivery that this process sends. */
@@ -40,7 +44,7 @@ const lockSending = async (
   endpointId: string,
 ): Promise<SendingEndpoint | undefined> => {
   const [endpoint] = await db.query<SendingEndpoint>(sql`
-    SELECT url, is_ordered, sealed_secrets FROM tenant_crm.webhook_endpoints
+    SELECT url, is_ordered, sealed_secrets, failing_since FROM tenant_crm.webhook_endpoints
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${endpointId}::uuid
       AND is_enabled AND deleted_at IS NULL
     FOR NO KEY UPDATE`);
@@ -51,13 +55,15 @@ const lockSending = async (
 const slotsOf = async (
   db: TenantDb,
   endpointId: string,
+  { failing_since: failingSince }: SendingEndpoint,
 ): Promise<{ readonly free: number; readonly lostAt: Date | null }> => {
+  const most = failingSince ? 1 : CONCURRENT_REQUESTS;
   const [found] = await db.query<{ sending: number; lost_at: Date | null }>(sql`
     SELECT count(*)::int AS sending, min(next_attempt_at) AS lost_at FROM tenant_crm.webhook_deliveries
     WHERE tenant_id = ${db.tenantId}::uuid AND endpoint_id = ${endpointId}::uuid
       AND state = 'sending' AND next_attempt_at > now()`);
   return {
-    free: Math.max(0, CONCURRENT_REQUESTS - (found?.sending ?? 0)),
+    free: Math.max(0, most - (found?.sending ?? 0)),
     lostAt: found?.lost_at ?? null,
   };
 };
@@ -112,7 +118,7 @@ export const claimDeliveries = (
   database.transaction(async (db) => {
     const endpoint = await lockSending(db, endpointId);
     if (!endpoint) return [];
-    const { free } = await slotsOf(db, endpointId);
+    const { free } = await slotsOf(db, endpointId, endpoint);
     if (free === 0) return [];
     const find = endpoint.is_ordered ? findInOrder : findDue;
     const ids = await find(db, endpointId, free);
@@ -130,21 +136,25 @@ export const claimDeliveries = (
     return claimed.map((delivery) => Object.assign({}, endpoint, delivery));
   });
 
-/** Makes the next event of a record due that waited for this delivery. The endpoint must be locked. */
+/** Makes the next event of each record due that waited for one of these deliveries. The endpoint must be locked. */
 export const releaseNext = async (
   db: TenantDb,
   endpointId: string,
-  { is_ordered: isOrdered, record_id: recordId }: ClaimedDelivery,
+  ended: readonly ClaimedDelivery[],
 ): Promise<void> => {
-  if (!isOrdered || recordId === null) return;
+  const records = ended.flatMap((one) => (one.is_ordered ? (one.record_id ?? []) : []));
+  if (records.length === 0) return;
   // One that was attempted before waits for its retry.
   await db.query(sql`
     UPDATE tenant_crm.webhook_deliveries SET next_attempt_at = now(), version = version + 1
     WHERE tenant_id = ${db.tenantId}::uuid AND state = 'pending' AND round = 0 AND next_attempt_at > now()
-      AND id = (
-        SELECT id FROM tenant_crm.webhook_deliveries
-        WHERE ${ofEndpoint(db, endpointId)} AND record_id = ${recordId}::uuid
-        ORDER BY sequence LIMIT 1)`);
+      AND id = ANY (ARRAY(
+        SELECT first.id FROM unnest(${records}::uuid[]) AS ended (record_id)
+        CROSS JOIN LATERAL (
+          SELECT id FROM tenant_crm.webhook_deliveries AS delivery
+          WHERE ${ofEndpoint(db, endpointId)} AND delivery.record_id = ended.record_id
+          ORDER BY sequence LIMIT 1
+        ) AS first))`);
 };
 
 /**
@@ -154,7 +164,7 @@ export const releaseNext = async (
 export const nextDue = async (db: TenantDb, endpointId: string): Promise<Date | undefined> => {
   const endpoint = await lockSending(db, endpointId);
   if (!endpoint) return undefined;
-  const { free, lostAt } = await slotsOf(db, endpointId);
+  const { free, lostAt } = await slotsOf(db, endpointId, endpoint);
   if (free === 0) return lostAt ?? undefined;
   const [next] = await db.query<{ at: Date | null }>(sql`
     SELECT min(next_attempt_at) AS at FROM tenant_crm.webhook_deliveries

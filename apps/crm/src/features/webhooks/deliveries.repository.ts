@@ -7,7 +7,8 @@ const { sql, empty } = Prisma;
 
 const RETRY_SECONDS = RETRY_MS / 1000;
 
-const isUnfinished = sql`state IN ('pending', 'sending')`;
+/** The condition of the partial indexes of what has not ended. */
+export const isUnfinished = sql`state IN ('pending', 'sending')`;
 
 /** An event for one endpoint. */
 export interface NewDelivery {
@@ -48,6 +49,18 @@ export const insertDeliveries = async (
 /** The deliveries of an endpoint that have not ended. */
 export const ofEndpoint = (db: TenantDb, endpointId: string): Prisma.Sql =>
   sql`tenant_id = ${db.tenantId}::uuid AND endpoint_id = ${endpointId}::uuid AND ${isUnfinished}`;
+
+/** Whether at least so many deliveries of an endpoint have not ended. */
+export const hasWaiting = async (
+  db: TenantDb,
+  endpointId: string,
+  count: number,
+): Promise<boolean> => {
+  const rows = await db.query(sql`
+    SELECT 1 FROM tenant_crm.webhook_deliveries WHERE ${ofEndpoint(db, endpointId)}
+    OFFSET ${count - 1} LIMIT 1`);
+  return rows.length > 0;
+};
 
 /** The types of the events that an endpoint has yet to get. */
 export const waitingTypes = async (

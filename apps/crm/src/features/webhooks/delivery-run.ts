@@ -1,29 +1,27 @@
-import { handleJob, type JobHandler } from '@tessera/background-work/jobs';
+import { handleJob, type JobHandler, type JobRun } from '@tessera/background-work/jobs';
 import type { Logger } from '@tessera/http-kit';
 import type { PublicHttp } from '@tessera/outbound-http';
 import type { Database, TenantDb } from '../../database.ts';
 import { type AttemptResult, attempt, notSent } from './attempt.ts';
-import { type Outcome, saveAttempt } from './attempts.repository.ts';
-import type { BulkChanges } from './bulk-jobs.ts';
+import { type EndedAttempt, type Outcome, saveAttempts } from './attempts.repository.ts';
 import {
   type ClaimedDelivery,
   claimDeliveries,
   nextDue,
   releaseNext,
 } from './claims.repository.ts';
+import type { Disable } from './disabling.ts';
+import { withLockedEndpoint } from './endpoint-lock.ts';
 import type { EndpointSecrets } from './endpoint-secrets.ts';
 import {
   type DisabledReason,
-  disableEndpoint,
   forgetFailures,
-  lockEndpoint,
   noteFailure,
   noteRun,
 } from './endpoints.repository.ts';
 import type { WebhookMetrics } from './metrics.ts';
 import { restartRetries } from './restarted-retries.ts';
 import { RETRY_MS, retryDelay } from './retry-schedule.ts';
-import { createTenantTurns } from './tenant-turns.ts';
 import { deliveryJob, type Wake } from './wake.ts';
 
 /** After this time, a job leaves the rest to another one, so that busy endpoints take turns. */
@@ -35,8 +33,6 @@ const LONG_FAILURE_MS = 48 * 3_600_000;
 const SUSPENDED_MS = 15 * 60_000;
 /** The same while identity does not say whether the tenant is active. */
 const UNKNOWN_MS = 60_000;
-/** How long an endpoint waits while its tenant has no turn left. */
-const NO_TURN_MS = 2000;
 const UNREADABLE_SECRET =
   'The signing secret cannot be decrypted. Replace it, or ask the operator for the encryption key.';
 
@@ -46,13 +42,11 @@ export interface DeliveryDependencies {
   readonly http: Pick<PublicHttp, 'request'>;
   readonly secrets: EndpointSecrets;
   readonly wake: Wake;
-  readonly bulk: Pick<BulkChanges, 'stop'>;
+  readonly disable: Disable;
   readonly metrics: WebhookMetrics;
   readonly logger: Logger;
   /** Whether a tenant is active. Rejects if that is unknown. */
   readonly isActive: (tenantId: string) => Promise<boolean>;
-  /** Enqueues the mail about an endpoint that was disabled, in the same transaction. */
-  readonly announceDisabled: (db: TenantDb, endpointId: string) => Promise<void>;
 }
 
 /** What becomes of a delivery, from the result of an attempt. */
@@ -81,29 +75,35 @@ export const reasonToDisable = (
   return isLong ? 'failing' : undefined;
 };
 
-/** Sends an endpoint's deliveries until none is due, or its turn is over. */
+/**
+ * Sends an endpoint's deliveries until none is due, or its turn is over. It has one connection at most, and none while it waits for
+ * receivers or for the lock of the endpoint: what has ended meanwhile is concluded at once.
+ */
 export const deliverDue = async (
-  { database, http, secrets, wake, bulk, metrics, logger, announceDisabled }: DeliveryDependencies,
+  { database, http, secrets, wake, metrics, logger, disable }: DeliveryDependencies,
   { tenantId, endpointId }: { readonly tenantId: string; readonly endpointId: string },
-  { signal, stopping }: { readonly signal: AbortSignal; readonly stopping: AbortSignal },
+  { signal, stopping }: Pick<JobRun, 'signal' | 'stopping'>,
 ): Promise<void> => {
   const db = database.forTenant(tenantId);
 
-  const conclude = (delivery: ClaimedDelivery, result: AttemptResult): Promise<void> =>
-    db.transaction(async (tx) => {
-      await lockEndpoint(tx, endpointId);
-      const outcome = outcomeOf(delivery, result);
-      const reason =
-        result.error === null
-          ? await forgetFailures(tx, endpointId)
-          : reasonToDisable(result.status, outcome, await noteFailure(tx, endpointId));
-      await saveAttempt(tx, delivery, result, outcome);
-      if (outcome.state !== 'pending') await releaseNext(tx, endpointId, delivery);
-      metrics.attempted(outcome.state, result.durationMs);
-      if (!reason || !(await disableEndpoint(tx, endpointId, reason))) return;
-      await bulk.stop(tx, endpointId, 'The endpoint was disabled.');
-      await announceDisabled(tx, endpointId);
-    });
+  /** Writes what has become of deliveries. */
+  const conclude = async (tx: TenantDb, ended: readonly EndedAttempt[]): Promise<void> => {
+    const failed = ended.filter(({ result }) => result.error !== null);
+    const hasSucceeded = failed.length < ended.length;
+    if (hasSucceeded) await forgetFailures(tx, endpointId);
+    const failingSince = hasSucceeded ? undefined : await noteFailure(tx, endpointId);
+    await saveAttempts(tx, ended);
+    const over = ended.filter(({ outcome }) => outcome.state !== 'pending');
+    await releaseNext(
+      tx,
+      endpointId,
+      over.map(({ delivery }) => delivery),
+    );
+    const [reason] = failed.flatMap(
+      ({ result, outcome }) => reasonToDisable(result.status, outcome, failingSince) ?? [],
+    );
+    if (reason) await disable(tx, endpointId, reason);
+  };
 
   const openSecrets = ({ sealed_secrets }: ClaimedDelivery): readonly string[] | undefined => {
     try {
@@ -114,7 +114,7 @@ export const deliverDue = async (
     }
   };
 
-  const send = async (delivery: ClaimedDelivery): Promise<void> => {
+  const send = async (delivery: ClaimedDelivery): Promise<EndedAttempt> => {
     const { event_id: id, url, payload } = delivery;
     const opened = openSecrets(delivery);
     const result =
@@ -123,26 +123,50 @@ export const deliverDue = async (
         : await attempt(http, { id, url, payload, secrets: opened }, signal);
     // What was aborted is not the receiver's failure: another process sends it after the lease.
     if (signal.aborted) throw signal.reason;
-    await conclude(delivery, result);
+    return { delivery, result, outcome: outcomeOf(delivery, result) };
   };
 
-  await noteRun(db, endpointId);
   const running = new Set<Promise<void>>();
   const errors: unknown[] = [];
+  let ended: EndedAttempt[] = [];
+  let isFirst = true;
   const end = Date.now() + TURN_MS;
   const mayClaim = (): boolean => Date.now() < end && !stopping.aborted && errors.length === 0;
+  /** Concludes what has ended, and takes what can be sent next. */
+  const proceed = async (): Promise<readonly ClaimedDelivery[]> => {
+    const concluded = ended;
+    ended = [];
+    if (concluded.length === 0 && !mayClaim()) return [];
+    const claimed = await withLockedEndpoint(db, endpointId, async (tx) => {
+      if (isFirst) await noteRun(tx, endpointId);
+      if (concluded.length > 0) await conclude(tx, concluded);
+      return mayClaim() ? claimDeliveries(tx, endpointId) : [];
+    });
+    isFirst = false;
+    for (const { outcome, result } of concluded) {
+      metrics.attempted(outcome.state, result.durationMs);
+    }
+    return claimed;
+  };
   for (;;) {
-    const claimed = mayClaim() ? await claimDeliveries(db, endpointId) : [];
+    const claimed = await proceed().catch((error: unknown) => {
+      errors.push(error);
+      return [];
+    });
     for (const delivery of claimed) {
       const sent: Promise<void> = send(delivery)
-        .catch((error: unknown) => void errors.push(error))
+        .then(
+          (one) => void ended.push(one),
+          (error: unknown) => void errors.push(error),
+        )
         .finally(() => running.delete(sent));
       running.add(sent);
     }
-    if (running.size === 0) break;
-    await Promise.race(running);
+    if (running.size > 0) await Promise.race(running);
+    else if (ended.length === 0) break;
   }
-  await db.transaction(async (tx) => {
+  await withLockedEndpoint(db, endpointId, async (tx) => {
+    if (isFirst) await noteRun(tx, endpointId);
     const next = await nextDue(tx, endpointId);
     if (next) await wake(tx, endpointId, next);
   });
@@ -162,29 +186,20 @@ const activityOf = async (
   }
 };
 
-/** The handler of the job. */
-export const deliveryHandler = (dependencies: DeliveryDependencies): JobHandler => {
-  const turns = createTenantTurns();
-  const putOff = ({ tenant_id, endpoint_id }: DeliveryPayload, delayMs: number): Promise<void> =>
-    dependencies.database.forTenant(tenant_id).transaction(async (tx) => {
-      await noteRun(tx, endpoint_id);
-      await dependencies.wake(tx, endpoint_id, new Date(Date.now() + delayMs));
-    });
-  return handleJob(deliveryJob, async (payload, run) => {
-    const { tenant_id: tenantId, endpoint_id: endpointId } = payload;
+/** The handler of the job. A tenant has at most half of the workers of a replica, as of every kind of job. */
+export const deliveryHandler = (dependencies: DeliveryDependencies): JobHandler =>
+  handleJob(deliveryJob, async ({ tenant_id: tenantId, endpoint_id: endpointId }, run) => {
+    const db = dependencies.database.forTenant(tenantId);
+    const putOff = (delayMs: number): Promise<void> =>
+      withLockedEndpoint(db, endpointId, async (tx) => {
+        await noteRun(tx, endpointId);
+        await dependencies.wake(tx, endpointId, new Date(Date.now() + delayMs));
+      });
     const isActive = await activityOf(dependencies, tenantId);
-    if (isActive === undefined) return putOff(payload, UNKNOWN_MS);
+    if (isActive === undefined) return putOff(UNKNOWN_MS);
     if (!isActive) {
-      await restartRetries(dependencies.database.forTenant(tenantId), endpointId, run.stopping);
-      return putOff(payload, SUSPENDED_MS);
+      await restartRetries(db, endpointId, run.stopping);
+      return putOff(SUSPENDED_MS);
     }
-    const deliver = () => deliverDue(dependencies, { tenantId, endpointId }, run);
-    if (await turns.run(tenantId, deliver)) return;
-    await putOff(payload, NO_TURN_MS);
+    await deliverDue(dependencies, { tenantId, endpointId }, run);
   });
-};
-
-interface DeliveryPayload {
-  readonly tenant_id: string;
-  readonly endpoint_id: string;
-}

@@ -9,29 +9,26 @@ import type { Logger } from '@tessera/http-kit';
 import type { Database, TenantDb } from '../../database.ts';
 import { DeliveryFailed } from '../../messaging/delivery-failed.ts';
 import { type DisabledReason, findDisabled } from './endpoints.repository.ts';
-import { createTenantTurns } from './tenant-turns.ts';
+import type { WebhookMetrics } from './metrics.ts';
 
-/** Sends the mail about an endpoint that was disabled automatically. */
+/**
+ * Sends the mail about an endpoint that was disabled automatically. A tenant whose mail server does not answer has two of the
+ * four workers.
+ */
 export const disabledMailJob = defineJob(
   'webhook_disabled_mail',
   shape({ tenant_id: uuid(), endpoint_id: uuid() }),
   { concurrency: 4, backoffSeconds: 60, timeLimitSeconds: 60 },
 );
 
-/** How many of these mails of one tenant a replica sends at the same time: its mail server may not answer. */
-const TURNS_PER_TENANT = 2;
-/** How long a mail without a turn waits. */
-const NO_TURN_MS = 5000;
-
-/** Enqueues the mail in the transaction that disables the endpoint; it is sent at `at` if that is given. */
-type Announce = (db: TenantDb, endpointId: string, at?: Date) => Promise<void>;
+/** Enqueues the mail in the transaction that disables the endpoint. */
+export type Announce = (db: TenantDb, endpointId: string) => Promise<void>;
 
 /** Creates what enqueues the mails. */
 export const createAnnouncement =
   (jobs: Pick<JobQueue, 'enqueue'>): Announce =>
-  async (db, endpointId, at) => {
-    const payload = { tenant_id: db.tenantId, endpoint_id: endpointId };
-    await jobs.enqueue(db, disabledMailJob, payload, at ? { runAt: at } : {});
+  async (db, endpointId) => {
+    await jobs.enqueue(db, disabledMailJob, { tenant_id: db.tenantId, endpoint_id: endpointId });
   };
 
 /** A mail to one address. */
@@ -49,6 +46,7 @@ export type SendTenantMail = (tenantId: string, mail: Mail) => Promise<boolean>;
 const reasons: Readonly<Record<DisabledReason, string>> = {
   failing: 'All requests to it have failed for days.',
   gone: 'It responded with the status 410 (Gone).',
+  backlog: 'Too many deliveries to it were waiting, because it was slower than the events.',
 };
 
 /** The URL without its query, which may contain credentials. */
@@ -71,19 +69,20 @@ const isRefused = (error: unknown): boolean =>
 export const disabledMailHandler = ({
   database,
   sendMail,
-  announce,
+  metrics,
   logger,
 }: {
   readonly database: Pick<Database, 'forTenant'>;
   readonly sendMail: SendTenantMail;
-  readonly announce: Announce;
+  readonly metrics: Pick<WebhookMetrics, 'disabled'>;
   readonly logger: Logger;
 }): JobHandler => {
-  const turns = createTenantTurns(TURNS_PER_TENANT);
-  const send = async (tenantId: string, endpointId: string): Promise<void> => {
+  const send = async (tenantId: string, endpointId: string, attempt: number): Promise<void> => {
     const found = await findDisabled(database.forTenant(tenantId), endpointId);
     if (!found) return;
     const { url, contact_email: to, reason } = found;
+    if (attempt === 1) metrics.disabled(reason);
+    if (to === null) return;
     const text = [
       `Tessera has disabled the webhook endpoint ${shownUrl(url)}.`,
       reasons[reason],
@@ -98,12 +97,7 @@ export const disabledMailHandler = ({
     if (isSent) return;
     logger.warn({ tenantId, endpointId }, 'a webhook endpoint was disabled, and no mail was sent');
   };
-  return handleJob(
-    disabledMailJob,
-    async ({ tenant_id: tenantId, endpoint_id: endpointId }): Promise<void> => {
-      if (await turns.run(tenantId, () => send(tenantId, endpointId))) return;
-      const at = new Date(Date.now() + NO_TURN_MS);
-      await database.forTenant(tenantId).transaction((tx) => announce(tx, endpointId, at));
-    },
+  return handleJob(disabledMailJob, (payload, { attempt }) =>
+    send(payload.tenant_id, payload.endpoint_id, attempt),
   );
 };

@@ -4,6 +4,7 @@ import {
   described,
   email,
   type Field,
+  int,
   list,
   named,
   nullable,
@@ -27,6 +28,7 @@ import {
   followEndpoint,
   type NewEndpoint,
 } from './endpoints.rules.ts';
+import { disabledReasons } from './endpoints.repository.ts';
 import { eventSelectors } from './event-selectors.ts';
 
 const knownSelectors = new Set(eventSelectors);
@@ -77,9 +79,14 @@ export const WebhookEndpointInput = named(
 
 export const WebhookEndpoint = answerOf('WebhookEndpoint', WebhookEndpointInput, {
   disabled_reason: described(
-    nullable(oneOf('failing', 'gone')),
-    'Why the endpoint was disabled automatically: all requests failed for days, or it responded with 410',
+    nullable(oneOf(...disabledReasons)),
+    'Why the endpoint was disabled automatically: all requests failed for days, it responded with 410, or too many deliveries waited',
   ),
+  missed_events: described(
+    int(0, Number.MAX_SAFE_INTEGER),
+    'How many events the endpoint has missed since it was disabled because of its backlog',
+  ),
+  missed_since: described(nullable(time()), 'When it missed the first of them'),
   failing_since: described(nullable(time()), 'The first failed request since the last success'),
   previous_secret_expires_at: described(
     nullable(time()),
@@ -103,7 +110,7 @@ export const declareWebhookEndpoints = (dependencies: EndpointDependencies) =>
     defaultSort: 'created_at',
     filters: { ...equalTo(WebhookEndpointInput, 'is_enabled'), ...timeFilters },
     // The state of the endpoint changes without a new version.
-    revision: (row) => row.failing_since?.getTime() ?? 0,
+    revision: (row) => (row.failing_since?.getTime() ?? 0) + row.missed_events,
     rules: createEndpointRules(dependencies),
     follow: (change) => followEndpoint(dependencies, change),
   });

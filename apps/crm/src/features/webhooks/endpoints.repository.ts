@@ -5,20 +5,21 @@ import { recordChanges } from '../../records/record-changes.ts';
 
 const { sql, empty } = Prisma;
 
-/** An endpoint that takes events. */
+/** An endpoint that takes events, or that was disabled because too many of them waited. */
 export interface LiveEndpoint {
   readonly id: string;
   readonly event_types: readonly string[];
+  readonly is_enabled: boolean;
 }
 
 /**
- * The endpoints of the tenant that take events, locked until the transaction ends: a job that looks for deliveries
+ * The endpoints of the tenant that take events or miss them because of their backlog, locked until the transaction ends: a job that looks for deliveries
  * waits for those that this transaction adds.
  */
 export const lockLiveEndpoints = (db: TenantDb): Promise<readonly LiveEndpoint[]> =>
   db.query<LiveEndpoint>(sql`
-    SELECT id, event_types FROM tenant_crm.webhook_endpoints
-    WHERE tenant_id = ${db.tenantId}::uuid AND is_enabled AND deleted_at IS NULL
+    SELECT id, event_types, is_enabled FROM tenant_crm.webhook_endpoints
+    WHERE tenant_id = ${db.tenantId}::uuid AND (is_enabled OR disabled_reason = 'backlog') AND deleted_at IS NULL
     ORDER BY id FOR NO KEY UPDATE`);
 
 /** An endpoint that is not deleted. */
@@ -102,6 +103,14 @@ export const lockEndpoint = async (db: TenantDb, id: string): Promise<void> => {
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid FOR NO KEY UPDATE`);
 };
 
+/** As `lockEndpoint`, unless somebody else has locked it; returns whether it is locked now. */
+export const tryLockEndpoint = async (db: TenantDb, id: string): Promise<boolean> => {
+  const rows = await db.query(sql`
+    SELECT id FROM tenant_crm.webhook_endpoints
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid FOR NO KEY UPDATE SKIP LOCKED`);
+  return rows.length > 0;
+};
+
 /** Notes that an attempt failed; returns since when all have. */
 export const noteFailure = async (db: TenantDb, id: string): Promise<Date | undefined> => {
   const [found] = await db.query<{ failing_since: Date | null }>(sql`
@@ -115,7 +124,8 @@ export const noteFailure = async (db: TenantDb, id: string): Promise<Date | unde
 };
 
 /** Why an endpoint was disabled automatically. */
-export type DisabledReason = 'failing' | 'gone';
+export const disabledReasons = ['failing', 'gone', 'backlog'] as const;
+export type DisabledReason = (typeof disabledReasons)[number];
 
 /** Disables an endpoint and adds that to its history; false if it already was disabled. */
 export const disableEndpoint = async (
@@ -138,18 +148,29 @@ export const disableEndpoint = async (
   return rows.length > 0;
 };
 
-/** What a mail about a disabled endpoint says; undefined if it is enabled again, deleted, or has no address. */
+/** Counts events that an endpoint misses because it is disabled. */
+export const addMissed = async (db: TenantDb, id: string, events: number): Promise<void> => {
+  await db.query(sql`
+    UPDATE tenant_crm.webhook_endpoints
+    SET missed_events = missed_events + ${events}, missed_since = coalesce(missed_since, ${new Date()}::timestamptz)
+    WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid`);
+};
+
+/** An endpoint that was disabled automatically. */
+interface DisabledEndpoint {
+  readonly url: string;
+  readonly contact_email: string | null;
+  readonly reason: DisabledReason;
+}
+
+/** What a mail about a disabled endpoint says; undefined if it is enabled again or deleted. */
 export const findDisabled = async (
   db: TenantDb,
   id: string,
-): Promise<{ url: string; contact_email: string; reason: DisabledReason } | undefined> => {
-  const [found] = await db.query<{
-    url: string;
-    contact_email: string;
-    reason: DisabledReason;
-  }>(sql`
+): Promise<DisabledEndpoint | undefined> => {
+  const [found] = await db.query<DisabledEndpoint>(sql`
     SELECT url, contact_email, disabled_reason AS reason FROM tenant_crm.webhook_endpoints
     WHERE tenant_id = ${db.tenantId}::uuid AND id = ${id}::uuid AND deleted_at IS NULL
-      AND NOT is_enabled AND disabled_reason IS NOT NULL AND contact_email IS NOT NULL`);
+      AND NOT is_enabled AND disabled_reason IS NOT NULL`);
   return found;
 };

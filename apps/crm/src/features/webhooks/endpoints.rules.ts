@@ -37,6 +37,14 @@ interface EndpointContext {
   };
 }
 
+/** What an endpoint that is enabled again forgets. */
+const resumed = {
+  disabled_reason: null,
+  failing_since: null,
+  missed_events: 0,
+  missed_since: null,
+} as const;
+
 export const createEndpointRules = ({ secrets, problemOf }: EndpointDependencies) => {
   const checkUrl = (url: string): void => {
     const problem = problemOf(url);
@@ -60,7 +68,7 @@ export const createEndpointRules = ({ secrets, problemOf }: EndpointDependencies
       if (event_types) requireSelection(caller, event_types, row.id);
       // What waits is sent to the new URL, also if its type is no longer selected.
       if (url !== undefined) requireTypes(caller, await waitingTypes(db, row.id), row.id);
-      if (is_enabled && !row.is_enabled) return { disabled_reason: null, failing_since: null };
+      if (is_enabled && !row.is_enabled) return resumed;
       // Only requests to the new URL say whether it fails.
       return url !== undefined && url !== row.url ? { failing_since: null } : {};
     },

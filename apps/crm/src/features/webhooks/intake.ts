@@ -1,7 +1,9 @@
 import type { TenantDb } from '../../database.ts';
 import type { OutboxEvent } from '../../events/outbox-reader.ts';
+import { Backlog, countWaiting } from './backlog.ts';
 import { insertDeliveries, type NewDelivery } from './deliveries.repository.ts';
-import { lockLiveEndpoints } from './endpoints.repository.ts';
+import type { Disable } from './disabling.ts';
+import { addMissed, lockLiveEndpoints } from './endpoints.repository.ts';
 import { isSelected } from './event-selectors.ts';
 import { payloadOf, type ReadRecords } from './payload.ts';
 import type { Wake } from './wake.ts';
@@ -10,6 +12,9 @@ import type { Wake } from './wake.ts';
 export interface IntakeDependencies {
   readonly recordReader: (db: TenantDb) => ReadRecords;
   readonly wake: Wake;
+  readonly disable: Disable;
+  /** How many deliveries of a tenant may wait. */
+  readonly mostWaiting?: number;
 }
 
 /** How much is inserted in one statement, in characters of payloads: an endpoint can get many large records. */
@@ -25,11 +30,11 @@ const byTenant = (events: readonly OutboxEvent[]): ReadonlyMap<string, readonly 
   return groups;
 };
 
-/** Adds the deliveries of one tenant's events. */
+/** Adds the deliveries of one tenant's events, as far as there is room. */
 const takeOfTenant = async (
   db: TenantDb,
   events: readonly OutboxEvent[],
-  { recordReader, wake }: IntakeDependencies,
+  { recordReader, wake, disable, mostWaiting }: IntakeDependencies,
 ): Promise<void> => {
   const endpoints = await lockLiveEndpoints(db);
   const taken = events.flatMap((event) => {
@@ -39,7 +44,9 @@ const takeOfTenant = async (
   if (taken.length === 0) return;
   // In one statement for each table: there are many after an import.
   const records = await recordReader(db)(taken.map(({ event }) => event));
+  const backlog = new Backlog(await countWaiting(db), mostWaiting);
   const woken = new Set<string>();
+  const missed = new Map<string, number>();
   let deliveries: NewDelivery[] = [];
   let length = 0;
   const insert = async (): Promise<void> => {
@@ -49,9 +56,13 @@ const takeOfTenant = async (
   };
   for (const { event, takers } of taken) {
     const { id, type, recordId } = event;
-    const payload = payloadOf(event, records.get(recordId));
+    const payload = payloadOf(event, records.get(recordId), backlog.maxRecordLength);
     const of = { event_id: id, event_type: type, record_id: recordId, payload };
-    for (const { id: endpoint_id } of takers) {
+    for (const { id: endpoint_id, is_enabled: isEnabled } of takers) {
+      if (!isEnabled || !backlog.take(endpoint_id)) {
+        missed.set(endpoint_id, (missed.get(endpoint_id) ?? 0) + 1);
+        continue;
+      }
       deliveries.push(Object.assign({ endpoint_id }, of));
       woken.add(endpoint_id);
       length += payload.length;
@@ -59,6 +70,11 @@ const takeOfTenant = async (
     }
   }
   await insert();
+  for (const [endpointId, count] of missed) {
+    await disable(db, endpointId, 'backlog');
+    await addMissed(db, endpointId, count);
+    woken.delete(endpointId);
+  }
   for (const endpointId of woken) await wake(db, endpointId);
 };
 

@@ -13,6 +13,7 @@ import type { Outbound } from '../../messaging/outbound.ts';
 import { bulkHandlers, createBulkChanges } from './bulk-jobs.ts';
 import { deliveryHandler } from './delivery-run.ts';
 import { createAnnouncement, disabledMailHandler } from './disabled-mail.ts';
+import { createDisabling } from './disabling.ts';
 import { createEndpointSecrets } from './endpoint-secrets.ts';
 import { takeEvents } from './intake.ts';
 import { createWebhookMetrics } from './metrics.ts';
@@ -44,13 +45,14 @@ export const openWebhooks = (context: WebhookContext): Webhooks => {
     context;
   const { background } = database;
   const secrets = createEndpointSecrets(vault);
-  const announce = createAnnouncement(jobs);
   const wake = createWake(jobs);
   const bulk = createBulkChanges(jobs);
+  const disable = createDisabling(bulk, createAnnouncement(jobs));
   const oldest = readSometimes(
     () => oldestDelivery(background),
     (err) => logger.warn({ err }, 'the age of webhook deliveries could not be read'),
   );
+  const measured = createWebhookMetrics(metrics.registry, oldest);
   for (const handler of bulkHandlers({ database: background, jobs, wake })) jobs.register(handler);
   jobs.register(
     deliveryHandler({
@@ -58,16 +60,15 @@ export const openWebhooks = (context: WebhookContext): Webhooks => {
       http: outbound.http,
       secrets,
       wake,
-      bulk,
+      disable,
       logger,
       isActive: async (tenantId) =>
         !access.canAskRights || (await activeTenants.slugOf(tenantId)) !== undefined,
-      metrics: createWebhookMetrics(metrics.registry, oldest),
-      announceDisabled: announce,
+      metrics: measured,
     }),
   );
   const sendMail = createTenantMail({ database: background, vault, smtp: outbound.smtp });
-  jobs.register(disabledMailHandler({ database: background, sendMail, announce, logger }));
+  jobs.register(disabledMailHandler({ database: background, sendMail, metrics: measured, logger }));
   const problemOf = createUrlCheck(outbound.http, config.outbound.allowedNetworks);
   return createWebhooks({ database, secrets, wake, bulk, problemOf });
 };
@@ -81,11 +82,12 @@ export const startWebhookWork = ({
 }: Pick<WebhookContext, 'config' | 'database' | 'jobs' | 'logger'>): PeriodicWork => {
   const wake = createWake(jobs);
   const recordReader = createRecordReader(shownKinds);
+  const disable = createDisabling(createBulkChanges(jobs), createAnnouncement(jobs));
   const reader = startOutboxReader({
     database: config.database,
     logger,
     sink: 'webhooks',
-    handle: (events, tx) => takeEvents(events, tx, { recordReader, wake }),
+    handle: (events, tx) => takeEvents(events, tx, { recordReader, wake, disable }),
   });
   const upkeep = startWebhookUpkeep(database.background, wake, logger);
   return {

@@ -43,10 +43,18 @@ export const createRecordReader =
     };
   };
 
-/** The body of the requests of an event, as Standard Webhooks recommends. */
-export const payloadOf = (event: OutboxEvent, record: object | undefined): string => {
+/**
+ * The body of the requests of an event, as Standard Webhooks recommends. A record of more than `maxRecordLength` characters is
+ * left out.
+ */
+export const payloadOf = (
+  event: OutboxEvent,
+  record: object | undefined,
+  maxRecordLength: number,
+): string => {
   const { type, occurredAt, recordId, version, data } = event;
-  const isSmall = record !== undefined && JSON.stringify(record).length <= MAX_RECORD_LENGTH;
+  const maxLength = Math.min(MAX_RECORD_LENGTH, maxRecordLength);
+  const isSmall = record !== undefined && JSON.stringify(record).length <= maxLength;
   return JSON.stringify({
     type,
     timestamp: occurredAt.toISOString(),

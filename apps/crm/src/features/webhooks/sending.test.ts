@@ -5,7 +5,6 @@ import { tenantForEachTest } from '../../testing/tenant.ts';
 import { startReceiver, type WebhookReceiver } from '../../testing/webhook-receiver.ts';
 import { createBulkChanges } from './bulk-jobs.ts';
 import { claimDeliveries, nextDue } from './claims.repository.ts';
-import { createTenantTurns } from './tenant-turns.ts';
 import { wakeOverdue } from './upkeep.ts';
 import { createWake } from './wake.ts';
 
@@ -266,18 +265,6 @@ test('An endpoint whose job is noted for the next minutes counts as lost only on
   expect(await overdueWith(`ARRAY[now() - interval '11 minutes']`)).toBe(true);
   expect(await overdueWith(`ARRAY[now() + interval '3 hours']`)).toBe(true);
   expect(await overdueWith('NULL')).toBe(true);
-});
-
-test('A tenant whose receivers are slow leaves room for others', async () => {
-  const turns = createTenantTurns(2);
-  const held: (() => void)[] = [];
-  const hold = () => new Promise<void>((resolve) => void held.push(resolve));
-  const slow = [turns.run('slow', hold), turns.run('slow', hold)];
-  expect(await turns.run('slow', hold)).toBe(false);
-  expect(await turns.run('other', async () => undefined)).toBe(true);
-  for (const release of held) release();
-  expect(await Promise.all(slow)).toEqual([true, true]);
-  expect(await turns.run('slow', async () => undefined)).toBe(true);
 });
 
 test('A large replay and the end of a large backlog are done in parts, the first with the request', async () => {
