@@ -40,10 +40,7 @@ export interface EndedAttempt {
  * Logs attempts of different deliveries and writes their outcomes; a delivery that was stopped meanwhile stays so, unless it
  * succeeded.
  */
-export const saveAttempts = async (
-  db: TenantDb,
-  ended: readonly EndedAttempt[],
-): Promise<void> => {
+export const saveAttempts = async (db: TenantDb, ended: readonly EndedAttempt[]): Promise<void> => {
   const given = ended.map(({ delivery, result, outcome }) => ({
     id: delivery.id,
     attempt_id: uuidv7(),

@@ -22,13 +22,13 @@ import { equalTo, timeFilters, timeSort } from '../../records/filters.ts';
 import { answerOf, declareKind } from '../../records/kind.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { hidden } from '../../records/row.ts';
+import { disabledReasons } from './endpoints.repository.ts';
 import {
   createEndpointRules,
   type EndpointDependencies,
   followEndpoint,
   type NewEndpoint,
 } from './endpoints.rules.ts';
-import { disabledReasons } from './endpoints.repository.ts';
 import { eventSelectors } from './event-selectors.ts';
 
 const knownSelectors = new Set(eventSelectors);

@@ -38,15 +38,17 @@ const eventOf = (resource: 'contacts' | 'companies', recordId: string): OutboxEv
 /** Takes events as the reader of the outbox does; returns the statements that read a table. */
 const take = async (events: readonly OutboxEvent[]) => {
   const { source, statements } = watchStatements(crm().context.database);
-  await source
-    .forTenant(tenant().id)
-    .transaction((db) =>
-      takeEvents(
-        events,
-        { forTenant: () => db },
-        { recordReader: createRecordReader(shownKinds), wake: async () => undefined },
-      ),
-    );
+  await source.forTenant(tenant().id).transaction((db) =>
+    takeEvents(
+      events,
+      { forTenant: () => db },
+      {
+        recordReader: createRecordReader(shownKinds),
+        wake: async () => undefined,
+        disable: async () => undefined,
+      },
+    ),
+  );
   const reading =
     (table: string) =>
     ({ text }: Statement) =>
