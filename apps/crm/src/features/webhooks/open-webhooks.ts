@@ -39,6 +39,12 @@ export interface WebhookContext {
   readonly metrics: { readonly registry: Registry };
 }
 
+/**
+ * How many events are turned into deliveries in one transaction, for each of up to 100 endpoints. The event of another tenant is in the
+ * next one.
+ */
+const INTAKE = 100;
+
 /** Creates the service of webhooks, and registers the jobs that send. */
 export const openWebhooks = (context: WebhookContext): Webhooks => {
   const { config, database, jobs, vault, outbound, logger, metrics, access, activeTenants } =
@@ -87,6 +93,7 @@ export const startWebhookWork = ({
     database: config.database,
     logger,
     sink: 'webhooks',
+    batch: INTAKE,
     handle: (events, tx) => takeEvents(events, tx, { recordReader, wake, disable }),
   });
   const upkeep = startWebhookUpkeep(database.background, wake, logger);
