@@ -48,6 +48,7 @@ const read = (payload: object, number: number, seconds: number): Promise<void> =
     signal,
     stopping: signal,
     othersWait: async () => false,
+    letOthersPass: async () => undefined,
   };
   return contentReadingHandler({ database, files, worker, logger }).handle(payload as never, run);
 };

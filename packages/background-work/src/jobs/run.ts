@@ -36,8 +36,8 @@ export const runJob = async (
   const finished = metrics?.started(job.name);
   const isDead = retryCount >= retryLimit;
   const { traceparent, ...data } = Object(stored.data) as { readonly traceparent?: string };
-  const putBehind = (): Promise<void> =>
-    letOthersPass(pool, schema, stored).catch((err: unknown) =>
+  const putBehind = (): void =>
+    void letOthersPass(pool, schema, stored).catch((err: unknown) =>
       logger.warn({ err, ...context }, 'a job that reaches its time limit keeps its turn'),
     );
   // At the limit itself, pg-boss lets the attempt fail, and copies the turn to the next one.
@@ -59,6 +59,7 @@ export const runJob = async (
         signal: stored.signal,
         stopping,
         othersWait: () => othersWait(pool, { schema, job: job.name, tenant }),
+        letOthersPass: () => letOthersPass(pool, schema, stored),
       };
       const work = handle as (payload: Out<typeof job.payload>, run: JobRun) => Promise<void>;
       await work(payload.value, run);
