@@ -122,6 +122,43 @@ test('The endpoints of a tenant share what may wait, and records are smaller the
   expect(shared.maxRecordLength * 88).toBeCloseTo(64 * 1024 ** 2, 0);
 });
 
+/** Adds deliveries of an endpoint, which are not due or have failed. */
+const addDeliveries = (id: string, count: number, state: 'pending' | 'failed') =>
+  query(
+    `INSERT INTO tenant_crm.webhook_deliveries (tenant_id, id, endpoint_id, event_id, event_type, sequence, state,
+       next_attempt_at, expires_at, payload)
+     SELECT $1, gen_random_uuid(), $2, gen_random_uuid(), 'crm.contacts.updated', one, $4,
+       CASE WHEN $4 = 'pending' THEN now() + interval '1 day' END, now() + interval '2 days', '{}'
+     FROM generate_series(1, $3::int) AS one`,
+    [tenant().id, id, count, state],
+  );
+
+test('Replays wait while many deliveries do, and few of a tenant may wait', async () => {
+  const id = await createEndpoint(['crm.contacts.updated']);
+  await addDeliveries(id, 10_000, 'pending');
+  await addDeliveries(id, 3, 'failed');
+  const { jobs, database } = crm().context;
+  const bulk = createBulkChanges(jobs, 1);
+  const db = database.forTenant(tenant().id);
+  const range = { from: new Date(0), to: new Date(), state: 'failed' } as const;
+  const replay = async (times: number): Promise<void> =>
+    db.transaction(async (tx) => {
+      const selected = await bulk.selectReplay(tx, id, range, ['*']);
+      for (let time = 0; time < times; time += 1) await bulk.replay(tx, id, selected, ['*']);
+    });
+  await expect(replay(21)).rejects.toMatchObject({ status: 429, details: { limit: 20 } });
+  await replay(1);
+  await until(async () => {
+    const { rows } = await query(
+      `SELECT priority FROM crm_jobs.job
+       WHERE name = 'webhook_replay' AND group_id = $1 AND state = 'created' AND start_after > now()`,
+      [tenant().id],
+    );
+    return rows[0]?.priority === -1_000_000;
+  });
+  expect(await countsOf(id)).toEqual({ pending: 10_001, failed: 2 });
+});
+
 test('Deliveries of another tenant are sent while those of 30 endpoints wait for receivers that do not answer', async () => {
   const sockets = new Set<Socket>();
   const silent = createServer((socket) => {

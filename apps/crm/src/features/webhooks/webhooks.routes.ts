@@ -87,7 +87,7 @@ const endpointRoutes = (webhooks: Webhooks, exports: Exports): RouteTable => {
     getWebhookEndpoint: routes.get(),
     updateWebhookEndpoint: routes.update({
       description:
-        'Enabling an endpoint clears `disabled_reason` and `failing_since`, a new URL only the latter.',
+        'Enabling an endpoint clears `disabled_reason`, `failing_since`, `missed_events` and `missed_since`; a new URL only clears `failing_since`.',
     }),
     deleteWebhookEndpoint: routes.delete(),
     restoreWebhookEndpoint: routes.restore(),
@@ -134,7 +134,7 @@ const endpointRoutes = (webhooks: Webhooks, exports: Exports): RouteTable => {
       method: 'post',
       summary: 'Deliver the events of a period again',
       description:
-        'Receivers recognise a repeated event by its `webhook-id`. One request replays up to 1,000,000 deliveries, the first of them at once and the others in the background.',
+        'Receivers recognise a repeated event by its `webhook-id`. One request replays up to 1,000,000 deliveries, the first of them at once and the others in the background, while fewer than 10,000 deliveries of the endpoint wait. With more than 20 replays of the tenant in the background, the response is a 429 (`too_many_jobs`).',
       body: Replay,
       responses: { 202: record(Replayed) },
       problems: disabled,
