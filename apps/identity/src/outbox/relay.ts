@@ -50,7 +50,8 @@ const mark = 'UPDATE identity.outbox SET published_at = now() WHERE id = ANY($1:
 /**
  * Publishes the events of the outbox to the broker, in the order of their ids. Of all relays of a database only
  * the one that holds the advisory lock works; the others stand by. A row is marked after the broker has accepted
- * it, so that an event is published at least once, whatever is killed.
+ * it, so that an event is published at least once, whatever is killed. Tenants have no shares: their events need requests, which
+ * are limited, and a batch takes no longer than an answer of the broker.
  */
 export const startRelay = (options: RelayOptions): Relay => {
   const { connectionString, publish, logger, pollMs, batch = 500 } = options;

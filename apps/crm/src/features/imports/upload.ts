@@ -18,6 +18,7 @@ import {
   requireTable,
   UnreadableFile,
 } from './csv.ts';
+import { mustRunAtOnce } from './import-run.ts';
 import {
   type ImportableResource,
   type ImportRow,
@@ -232,7 +233,9 @@ const storing =
         if (row.status !== 'uploading') {
           throw new HttpError(409, 'conflict', 'The import was cancelled while it was uploaded.');
         }
-        await jobs.enqueue(tx, importJob, payload, { key: caller.tenantId });
+        // What cannot leave its place must not have the one of imports that have just begun.
+        const isContinuation = mustRunAtOnce({ dry_run, duplicates });
+        await jobs.enqueue(tx, importJob, payload, { key: caller.tenantId, isContinuation });
         return { status: 'pending' as const, file_size: size, header };
       },
     };
