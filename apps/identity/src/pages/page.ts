@@ -4,7 +4,7 @@ import type { Content } from '../http/html.ts';
 import type { FormState } from './form.ts';
 import type { Brand, View } from './layout.ts';
 import type { NewPasswordField } from './problems.ts';
-import type { FileField } from './read-form.ts';
+import type { FileField, FilePlace } from './read-form.ts';
 import type { PageReauthentication } from './reauthentication.ts';
 import type { Visit, VisitDependencies } from './visit.ts';
 
@@ -32,7 +32,13 @@ export interface Page<Data, F extends Fields> {
     /** The field with a new password, whose rules are reported together with other errors. */
     readonly newPassword?: NewPasswordField;
     /** The upload field and its size limit. */
-    readonly file?: FileField;
+    readonly file?: FileField & {
+      /**
+       * Takes a place for the file before the form is read; throws if there is none. `announcedSize` is the size of the form
+       * in bytes; null if the browser did not announce it.
+       */
+      begin(data: Data, announcedSize: number | null): Promise<FilePlace>;
+    };
     /** Whether the form is answered with a file. */
     readonly isDownload?: boolean;
     /**

@@ -1,6 +1,7 @@
+import type { Readable } from 'node:stream';
 import { HttpError, validationFailed } from '@tessera/http-kit';
 import express, { type Request, type RequestHandler, type Response } from 'express';
-import multer, { MulterError, memoryStorage } from 'multer';
+import multer, { MulterError, type StorageEngine } from 'multer';
 
 const FORM = 'application/x-www-form-urlencoded';
 const FORM_WITH_FILE = 'multipart/form-data';
@@ -9,6 +10,13 @@ const FORM_WITH_FILE = 'multipart/form-data';
 export interface FileField {
   readonly name: string;
   readonly maxBytes: number;
+}
+
+/** Memory for one uploaded file, which is taken before the form is read. */
+export interface FilePlace {
+  read(content: Readable): Promise<Buffer>;
+  /** Gives the memory to others. */
+  leave(): void;
 }
 
 /** A submitted form. */
@@ -24,9 +32,16 @@ export interface SentForm {
 // Larger than any form of a page: a form pending reauthentication is sent encrypted inside another form.
 const parse = express.urlencoded({ extended: false, limit: '64kb', parameterLimit: 50 });
 
-const parseWithFile = ({ name, maxBytes: fileSize }: FileField): RequestHandler =>
+const storageIn = (place: FilePlace): StorageEngine => ({
+  _handleFile(_req, { stream }, done) {
+    place.read(stream).then((buffer) => done(null, { buffer }), done);
+  },
+  _removeFile: (_req, _file, done) => done(null),
+});
+
+const parseWithFile = ({ name, maxBytes: fileSize }: FileField, place: FilePlace): RequestHandler =>
   multer({
-    storage: memoryStorage(),
+    storage: storageIn(place),
     limits: { fileSize, files: 1, fields: 20, fieldSize: 32 * 1024, headerPairs: 20 },
   }).single(name);
 
@@ -50,14 +65,18 @@ const errorOf = (error: { readonly status?: number }): HttpError =>
 const isTooLarge = (error: unknown): boolean =>
   error instanceof MulterError && error.code === 'LIMIT_FILE_SIZE';
 
-/** Reads a form, with an upload if the page has one. 415, 413 or 400 if it cannot be read. */
+/** Whether the request is a form that can have a file. */
+export const hasFile = (req: Request): boolean => req.is(FORM_WITH_FILE) !== false;
+
+/** Reads a form, with an upload if the page has one and there is a place for it. 415, 413 or 400 if it cannot be read. */
 export const readForm = async (
   req: Request,
   res: Response,
   file: FileField | undefined,
+  place: FilePlace | undefined,
 ): Promise<SentForm> => {
-  if (file && req.is(FORM_WITH_FILE)) {
-    const error = await run(parseWithFile(file), req, res);
+  if (file && place) {
+    const error = await run(parseWithFile(file, place), req, res);
     if (error && !isTooLarge(error)) throw errorOf(error);
     const problem = error
       ? validationFailed({

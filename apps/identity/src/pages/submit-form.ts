@@ -13,7 +13,7 @@ import {
   withRedirects,
 } from './page-response.ts';
 import { newPasswordErrors, stateAfter } from './problems.ts';
-import { readForm } from './read-form.ts';
+import { type FilePlace, hasFile, readForm } from './read-form.ts';
 import { isAttempt, methodOf, type NextStep, type Values } from './reauthentication.ts';
 import { Redirect, type Visit } from './visit.ts';
 
@@ -86,18 +86,24 @@ const reauthenticateFirst = async (
   return { kind: 'ask', prompt: await reauthentication.prompt(visit, user, sent, tooMany) };
 };
 
-/** Checks permission and limits before reading an upload. */
-const checkUpload = async (
+/** Checks permission and limits, and takes a place for the file, before reading an upload. */
+const beginUpload = async (
   page: AnyPage,
   options: PageOptions,
   limiter: RequestHandler,
   req: Request,
   res: Response,
-): Promise<void> => {
+): Promise<FilePlace | undefined> => {
+  const file = page.form?.file;
+  if (!file) return undefined;
   const tooMany = await countRequest(limiter, req, res);
   if (tooMany) throw tooMany;
   options.forgery.requireSameOrigin(req);
-  await page.open(await visitOfPage(page, options, req, res));
+  const data = await page.open(await visitOfPage(page, options, req, res));
+  const { 'content-length': announced } = req.headers;
+  return hasFile(req)
+    ? file.begin(data, announced === undefined ? null : Number(announced))
+    : undefined;
 };
 
 /** Whether the form is a reauthentication. Only pages that may ask count it as such. */
@@ -122,9 +128,8 @@ export const submitForm = (page: AnyPage, options: PageOptions): RequestHandler 
     password: limitersOf(limits, 'password'),
     code: limitersOf(limits, 'twoFactor'),
   };
-  return withRedirects(options.config, async (req, res) => {
-    if (form.file) await checkUpload(page, options, limiters.own.address, req, res);
-    const { values: sent, file, problem } = await readForm(req, res, form.file);
+  const submit = async (req: Request, res: Response, place: FilePlace | undefined) => {
+    const { values: sent, file, problem } = await readForm(req, res, form.file, place);
     const isCounted = isAttempt(sent);
     const { address, principal } =
       limiters[isReauthentication(page, sent) ? methodOf(sent) : 'own'];
@@ -161,6 +166,14 @@ export const submitForm = (page: AnyPage, options: PageOptions): RequestHandler 
       res.locals.errorCode = refusal.code;
       res.status(refusal.status).set(refusal.headers);
       await sendView(res, visit, { ...view(visit, data, state), hasErrors: true }, options);
+    }
+  };
+  return withRedirects(options.config, async (req, res) => {
+    const place = await beginUpload(page, options, limiters.own.address, req, res);
+    try {
+      await submit(req, res, place);
+    } finally {
+      place?.leave();
     }
   });
 };

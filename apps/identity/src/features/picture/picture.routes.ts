@@ -1,4 +1,4 @@
-import { binary, forwarded, notFound, type RouteTable } from '@tessera/http-kit';
+import { fileBody, forwarded, notFound, type RouteTable } from '@tessera/http-kit';
 import { personOf } from '../../access/access.ts';
 import { route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
@@ -9,6 +9,10 @@ import type { PictureService } from './picture.service.ts';
 
 /** Cache lifetime in seconds; a URL never changes its picture. */
 const CACHE_SECONDS = 86_400;
+
+/** Within which the whole file must arrive: 10 MB at 1.4 Mbit/s. */
+const DEADLINE_MS = 60_000;
+const IDLE_MS = 10_000;
 
 const sizeOf = (pixels: unknown): keyof typeof sizes => {
   if (pixels === `${sizes.small}`) return 'small';
@@ -26,13 +30,24 @@ export const pictureRoutes = (pictures: PictureService): RouteTable => ({
     clients: 'first_party',
     summary: 'Set your profile picture',
     description:
-      'The body is the file: JPEG, PNG, WebP or GIF of at most 50 megapixels. It is rotated upright, cropped to a square, resized and stored as WebP without metadata. `avatar_url` is the URL of the picture with 256 pixels; replace `/256` with `/512` for 512 pixels.',
-    body: binary(pictureTypes, MAX_BYTES),
+      'The body is the file: JPEG, PNG, WebP or GIF of at most 50 megapixels and 100 MB when it is decoded, which large pictures exceed if they are interlaced, progressive, animated or WebP (a progressive JPEG with more than 16 megapixels, for example). An account uploads one picture at a time (429 `too_many_uploads`). It is rotated upright, cropped to a square, resized and stored as WebP without metadata. `avatar_url` is the URL of the picture with 256 pixels; replace `/256` with `/512` for 512 pixels.',
+    body: fileBody({
+      types: pictureTypes,
+      maxBytes: MAX_BYTES,
+      deadlineMs: DEADLINE_MS,
+      idleMs: IDLE_MS,
+    }),
     responses: { 200: success(Profile) },
     problems: { 415: 'The body is not an image of an accepted type' },
     async handler({ caller, body, req, reply }) {
-      const user = await pictures.set(personOf(caller), body, originOf(req));
-      return reply(200, { success: true, data: presentProfile(user) });
+      const person = personOf(caller);
+      const place = await pictures.begin(person, body.announcedSize);
+      try {
+        const user = await pictures.set(person, await place.read(body.content), originOf(req));
+        return reply(200, { success: true, data: presentProfile(user) });
+      } finally {
+        place.leave();
+      }
     },
   }),
   deletePicture: route({

@@ -4,8 +4,9 @@ import type { User } from '../../generated/prisma/client.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type { PictureFiles } from './picture.files.ts';
-import { pictureOf } from './picture.image.ts';
+import { PictureConversions } from './picture.image.ts';
 import type { PictureRepository } from './picture.repository.ts';
+import { PictureUploads, shareOf, type UploadPlace } from './picture.uploads.ts';
 
 interface Dependencies {
   readonly repository: PictureRepository;
@@ -16,6 +17,8 @@ interface Dependencies {
 /** Profile pictures. */
 export class PictureService {
   readonly #use: Dependencies;
+  readonly #uploads = new PictureUploads();
+  readonly #conversions = new PictureConversions();
 
   constructor(dependencies: Dependencies) {
     this.#use = dependencies;
@@ -27,13 +30,28 @@ export class PictureService {
   }
 
   /**
-   * Sets the caller's picture; returns their profile. 422 on `picture` if the file is not an image of an
-   * accepted type, 429 after too many changes, 503 if the queue is full.
+   * Takes a place for a new picture, which must be left in the end, before any of it is read. `announcedSize` is the
+   * number of bytes that the client announced. 429 after too many changes and while the account uploads another
+   * picture, 503 if too many are received.
+   */
+  async begin(caller: UserCaller, announcedSize: number | null): Promise<UploadPlace> {
+    const place = this.#uploads.begin(caller, announcedSize);
+    try {
+      await this.#use.changes.take(caller.id);
+      return place;
+    } catch (error) {
+      place.leave();
+      throw error;
+    }
+  }
+
+  /**
+   * Sets the caller's picture; returns their profile. 422 on `picture` if the file is not an image of an accepted type and
+   * size, 503 if the queue is full. May change the bytes of `content`.
    */
   async set(caller: UserCaller, content: Buffer, origin: Origin): Promise<User> {
-    const { repository, changes } = this.#use;
-    await changes.take(caller.id);
-    return repository.set(actorOf(caller, origin), await pictureOf(content));
+    const files = await this.#conversions.convert(shareOf(caller), content);
+    return this.#use.repository.set(actorOf(caller, origin), files);
   }
 
   /** Removes the caller's picture; returns their profile. */

@@ -59,16 +59,12 @@ describe('PUT /api/profile/picture', () => {
       '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>';
     const tiff = await halves(20, 20).tiff().toBuffer();
     const cut = (await halves(600, 600).png().toBuffer()).subarray(0, 800);
-    for (const content of [
-      Buffer.from(svg),
-      tiff,
-      cut,
-      Buffer.from('GIF89a'),
-      Buffer.from('<p>'),
-    ]) {
-      const answer = await put(content, 'image/png');
-      expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, ['picture']]);
+    for (const content of [Buffer.from(svg), tiff, Buffer.from('GIF89a'), Buffer.from('<p>')]) {
+      const { status, body } = await put(content, 'image/png');
+      expect([status, body.error]).toEqual([415, 'unsupported_media_type']);
     }
+    const answer = await put(cut, 'image/png');
+    expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, ['picture']]);
   });
 
   test('rotates the picture upright and removes metadata', async () => {
@@ -117,10 +113,12 @@ describe('PUT /api/profile/picture', () => {
     expect(await database.outboxEvent.count(told)).toBe(1);
   });
 
-  test('keeps one of several concurrent uploads', async () => {
+  test('takes one of several concurrent uploads', async () => {
     const content = await halves(20, 20).png().toBuffer();
     const answers = await Promise.all([put(content), put(content), put(content)]);
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses).toContain(200);
+    expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([]);
     const { avatarUrl } = await identity.context.database.user.findUniqueOrThrow({
       where: { id: user.id },
     });

@@ -138,7 +138,11 @@ ${pictureOf(visit, user, texts.pictureAlt)}
     },
     form: {
       fields: { action: optional(oneOf('remove')) },
-      file: { name: 'picture', maxBytes: MAX_BYTES },
+      file: {
+        name: 'picture',
+        maxBytes: MAX_BYTES,
+        begin: ({ caller }, announcedSize) => pictures.begin(caller, announcedSize),
+      },
       async submit(visit, { action }, { caller }, file) {
         if (action === 'remove') {
           await pictures.remove(caller, visit.origin);
