@@ -37,6 +37,24 @@ test('Keys that wait take turns, whoever came first', async () => {
   expect([queue.running, queue.waiting]).toEqual([0, 0]);
 });
 
+test('A key that may have all runs alone, and another one follows as soon as a turn ends', async () => {
+  const queue = new FairQueue({ concurrency: 2, portion: 'all', waiting: 10 });
+  const first = await queue.begin('noisy');
+  await queue.begin('noisy');
+  const order: string[] = [];
+  for (const key of ['noisy', 'noisy', 'quiet']) {
+    void queue.begin(key).then((end) => {
+      order.push(key);
+      end();
+    });
+  }
+  await settled();
+  expect([queue.running, order]).toEqual([2, []]);
+  first();
+  await settled();
+  expect(order).toEqual(['noisy', 'quiet', 'noisy']);
+});
+
 test('A turn of a key never overtakes those of the key that wait', async () => {
   const queue = new FairQueue({ concurrency: 2, waiting: 10 });
   const first = await queue.begin('a');

@@ -1,8 +1,13 @@
-import { Shares } from './shares.ts';
+import { type Portion, Shares } from './shares.ts';
 
 export interface FairQueueOptions {
   /** How many turns run at the same time. */
   readonly concurrency: number;
+  /**
+   * What one key may hold of the running turns. `half` by default; `all` for turns that are short, because a key then uses
+   * everything while no other one waits, and the next turn that ends is that of another one.
+   */
+  readonly portion?: Portion;
   /** How many turns may wait. */
   readonly waiting: number;
   /** Milliseconds that a turn waits at most. Default: until it has its turn. */
@@ -24,7 +29,7 @@ interface Waiting {
 
 /**
  * A bounded queue in which keys such as tenants take turns. Both what runs and what waits are shared as `Shares` are: a key
- * never has more than half of either, and the keys that wait follow one another in rotation.
+ * never has more than half of either (unless the portion of what runs is `all`), and the keys that wait follow one another in rotation.
  */
 export class FairQueue {
   readonly #running: Shares;
@@ -33,8 +38,8 @@ export class FairQueue {
   /** The waiting turns by key; the key that began last is at the end. */
   readonly #waiting = new Map<string, Set<Waiting>>();
 
-  constructor({ concurrency, waiting, maxWaitMs }: FairQueueOptions) {
-    this.#running = new Shares(concurrency);
+  constructor({ concurrency, portion, waiting, maxWaitMs }: FairQueueOptions) {
+    this.#running = new Shares(concurrency, portion);
     this.#places = new Shares(waiting);
     this.#maxWaitMs = maxWaitMs;
   }

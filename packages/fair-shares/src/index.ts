@@ -1,2 +1,2 @@
 export { FairQueue, type FairQueueOptions, QueueFull, type Turn } from './fair-queue.ts';
-export { Shares } from './shares.ts';
+export { type Portion, Shares } from './shares.ts';

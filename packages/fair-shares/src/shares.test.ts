@@ -21,6 +21,12 @@ test('A single place is given to one key at a time', () => {
   expect(shares.take('b')).toBe(true);
 });
 
+test('A key that may have all takes what is free and nothing more', () => {
+  const shares = new Shares(3, 'all');
+  expect([shares.take('a', 2), shares.take('b', 2), shares.take('b')]).toEqual([true, false, true]);
+  expect([shares.free, shares.take('c')]).toEqual([0, false]);
+});
+
 test('Whatever is taken and given back, nothing is lost and no key holds more than half', () => {
   const amounts = fc.array(
     fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.integer({ min: 1, max: 40 })),

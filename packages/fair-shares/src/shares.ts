@@ -1,16 +1,22 @@
+/** What one key may hold of what the others leave. */
+export type Portion = 'half' | 'all';
+
 /**
  * A bounded amount (connections, workers, bytes, places in a queue) that keys such as tenants share. A key may hold half of
  * what the others leave, rounded up: one key alone takes half, a second one a quarter, and something is left for the next.
- * This is the dynamic threshold of Choudhury and Hahne (IEEE/ACM Transactions on Networking, 1998) with the factor 1.
+ * This is the dynamic threshold of Choudhury and Hahne (IEEE/ACM Transactions on Networking, 1998) with the factor 1. With the portion `all`, a key may hold everything that is free: for
+ * what is given back so soon that the others can wait for it.
  */
 export class Shares {
   readonly #total: number;
+  readonly #portion: Portion;
   readonly #held = new Map<string, number>();
   #free: number;
 
   /** A single request for more than half of `total` is always refused, unless `total` is 1. */
-  constructor(total: number) {
+  constructor(total: number, portion: Portion = 'half') {
     this.#total = total;
+    this.#portion = portion;
     this.#free = total;
   }
 
@@ -32,7 +38,8 @@ export class Shares {
   take(key: string, amount = 1): boolean {
     const before = this.heldBy(key);
     const held = before + amount;
-    if (2 * held > this.#free + before + 1) return false;
+    if (amount > this.#free) return false;
+    if (this.#portion === 'half' && 2 * held > this.#free + before + 1) return false;
     this.#held.set(key, held);
     this.#free -= amount;
     return true;

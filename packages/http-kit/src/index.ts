@@ -9,7 +9,13 @@ export {
 } from './attempts.ts';
 export { bearerToken } from './bearer.ts';
 export { jsonBody } from './body.ts';
-export { type AddressScope, addressScopeOf, clientAddress, networkOf } from './client-address.ts';
+export {
+  type AddressScope,
+  addressScopeOf,
+  clientAddress,
+  IPV6_HOST_BITS,
+  networkOf,
+} from './client-address.ts';
 export { type Counters, createCounters } from './counters.ts';
 export {
   bearerScheme,

@@ -8,6 +8,7 @@ import { created } from '../activity/changes.ts';
 import { registerClient } from '../clients/registration.ts';
 import type { Database } from '../database.ts';
 import type { OAuthClient } from '../generated/prisma/client.ts';
+import { signedIn } from '../passwords/hashing-for.ts';
 import type { PasswordOwner } from '../passwords/password-rules.ts';
 import type { Passwords } from '../passwords/passwords.ts';
 import { digest, newSecret } from '../security/secrets.ts';
@@ -67,7 +68,7 @@ export const createAdministrator = async (
   const owner = { email, firstName, lastName };
   if (given.password !== undefined) requireStrongPassword(passwords, given.password, owner);
   const password = given.password ?? newPassword(passwords, owner);
-  const passwordHash = await passwords.hash(password, email);
+  const passwordHash = await passwords.hash(password, signedIn(email));
   const { id } = await unlessTaken(
     `There is a user with the address ${email} already.`,
     database.$transaction(async (tx) => {

@@ -5,6 +5,7 @@ import { requireFreeClientId, requireRedirectUris } from '../clients/registratio
 import type { Database, Transaction } from '../database.ts';
 import { reservationsOf, whyReserved } from '../features/tenants/slug-reservations.ts';
 import { bumpPolicyVersion, enqueue } from '../outbox/outbox.ts';
+import { signedIn } from '../passwords/hashing-for.ts';
 import type { Passwords } from '../passwords/passwords.ts';
 import { digest } from '../security/secrets.ts';
 import { findPerson } from '../users/users.ts';
@@ -72,7 +73,8 @@ const hashesOfNew = async (
   const there = new Set(known.map(({ email }) => email));
   const hashes = new Map<SeededUser, string>();
   for (const user of users) {
-    if (!there.has(user.email)) hashes.set(user, await passwords.hash(user.password, user.email));
+    if (!there.has(user.email))
+      hashes.set(user, await passwords.hash(user.password, signedIn(user.email)));
   }
   return hashes;
 };

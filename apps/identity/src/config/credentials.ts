@@ -13,7 +13,7 @@ export const credentialVariables = {
   ),
   HASH_QUEUE_LIMIT: described(
     withDefault(int(0, 10_000), 32),
-    'Maximum number of password checks waiting for a CPU core; further sign-ins get 503.',
+    'Maximum number of password checks that wait for a CPU core: of sign-ins, of signed-in people, and of others, such as registrations, each. One client address, or one signed-in account, can have half of them. Further ones get 503.',
   ),
   PASSWORD_MIN_LENGTH: described(
     withDefault(int(8, 64), 12),

@@ -1,11 +1,10 @@
-import { availableParallelism } from 'node:os';
 import type { FieldErrors } from '@tessera/fields';
-import { HttpError, InFlight, invalidField } from '@tessera/http-kit';
+import { type HttpError, invalidField } from '@tessera/http-kit';
 import bcrypt from 'bcrypt';
-import pLimit, { type LimitFunction } from 'p-limit';
 import type { Registry } from 'prom-client';
 import { CommonPasswords } from './common-passwords.ts';
-import { type HashQueueMetrics, registerHashQueue } from './hash-queue-metrics.ts';
+import { HashQueue, type HashQueueSettings } from './hash-queue.ts';
+import type { HashingFor } from './hashing-for.ts';
 import {
   brokenContent,
   brokenForm,
@@ -16,68 +15,38 @@ import {
   type PasswordOwner,
 } from './password-rules.ts';
 
-/** 503: all cores are hashing and the queue is full. */
-const overloaded = (): HttpError =>
-  new HttpError(503, 'overloaded', 'Too many sign-ins are running. Try again.', {
-    headers: { 'Retry-After': '1' },
-  });
-
-export interface PasswordSettings {
+export interface PasswordSettings extends HashQueueSettings {
   /** bcrypt cost: each increment doubles the work. */
   readonly cost: number;
-  /** Maximum number of operations that wait for a core. */
-  readonly queueLimit: number;
   /** Minimum length of a new password, in characters. */
   readonly minLength: number;
   /** The name of the service, which no password may contain. */
   readonly brandName: string;
-  /** The number of processes that share the cores. Default 1. */
-  readonly workers?: number;
 }
 
 /** A hash that matches no password; comparing with it takes as long as with a real one of that cost. */
 const dummyHash = (cost: number): string => `$2b$${`${cost}`.padStart(2, '0')}$${'.'.repeat(53)}`;
 
-/** The share of the queue that one account can fill. */
-const SHARE = 1 / 4;
-
-/**
- * Checks new passwords, and runs bcrypt in a bounded queue, because slow hashing could be used to overload the
- * service. No account can fill more than a share of the queue.
- */
+/** Checks new passwords, and runs bcrypt in a bounded queue, because slow hashing could be used to overload the service. */
 export class Passwords {
   readonly #cost: number;
   readonly #highestStoredCost: () => Promise<number>;
   readonly #minLength: number;
   readonly #brandName: string;
   readonly #common = new CommonPasswords();
-  readonly #most: number;
-  readonly #run: LimitFunction;
-  /** Operations waiting or running, by account. */
-  readonly #ofAccounts: InFlight;
-  readonly #metrics: HashQueueMetrics | undefined;
+  readonly #queue: HashQueue;
 
   /** `highestStoredCost` returns the highest bcrypt cost of the stored passwords. */
   constructor(
-    { cost, queueLimit, minLength, brandName, workers = 1 }: PasswordSettings,
+    settings: PasswordSettings,
     highestStoredCost: () => Promise<number>,
     registry?: Registry,
   ) {
-    const cores = Math.ceil(availableParallelism() / workers);
-    this.#cost = cost;
+    this.#cost = settings.cost;
     this.#highestStoredCost = highestStoredCost;
-    this.#minLength = minLength;
-    this.#brandName = brandName;
-    this.#most = cores + queueLimit;
-    this.#ofAccounts = new InFlight(Math.max(1, Math.floor(this.#most * SHARE)));
-    this.#run = pLimit(cores);
-    this.#metrics =
-      registry &&
-      registerHashQueue(registry, {
-        waiting: () => this.#run.pendingCount,
-        running: () => this.#run.activeCount,
-        limit: queueLimit,
-      });
+    this.#minLength = settings.minLength;
+    this.#brandName = settings.brandName;
+    this.#queue = new HashQueue(settings, registry);
   }
 
   /** A message for each rule, except reuse, that a new password of this person breaks. */
@@ -109,32 +78,32 @@ export class Passwords {
     return invalidField(field, messageOfRule('reused', this.#minLength));
   }
 
-  /** Hashes a new password of at most 72 bytes. 503 when the queue is full. */
-  async hash(given: string, account: string): Promise<string> {
+  /** Hashes a new password of at most 72 bytes. 503 when the queue has no place for them. */
+  async hash(given: string, who: HashingFor): Promise<string> {
     const password = normalisedPassword(given);
     if (isTooLongToHash(password)) {
       throw new RangeError(`A password has at most ${MAX_PASSWORD_BYTES} bytes.`);
     }
-    return this.#queued(account, () => bcrypt.hash(password, this.#cost));
+    return this.#queue.run(who, () => bcrypt.hash(password, this.#cost));
   }
 
   /**
    * Whether the password matches the hash. A mismatch takes as long as one with the strongest hash that is stored
-   * or created, whatever the cost of this hash, and without a hash. 503 when the queue is full.
+   * or created, whatever the cost of this hash, and without a hash. 503 when the queue has no place for them.
    */
-  async matches(given: string, stored: string | null, account: string): Promise<boolean> {
+  async matches(given: string, stored: string | null, who: HashingFor): Promise<boolean> {
     const password = normalisedPassword(given);
     const known = isTooLongToHash(password) ? null : stored;
     // Other processes may create hashes with a different cost, so the cost is read each time.
     const highest = Math.max(this.#cost, await this.#highestStoredCost());
     const hash = known ?? dummyHash(highest);
-    const equal = await this.#queued(account, () => this.#compare(password, hash, highest));
+    const equal = await this.#queue.run(who, () => this.#compare(password, hash, highest));
     return equal && known !== null;
   }
 
-  /** Whether the password matches any of these hashes. 503 when the queue is full. */
-  async matchesAny(password: string, hashes: readonly string[], account: string): Promise<boolean> {
-    for (const hash of hashes) if (await this.matches(password, hash, account)) return true;
+  /** Whether the password matches any of these hashes. 503 when the queue has no place for them. */
+  async matchesAny(password: string, hashes: readonly string[], who: HashingFor): Promise<boolean> {
+    for (const hash of hashes) if (await this.matches(password, hash, who)) return true;
     return false;
   }
 
@@ -150,29 +119,5 @@ export class Passwords {
       await bcrypt.compare(password, dummyHash(cost));
     }
     return false;
-  }
-
-  async #queued<T>(account: string, work: () => Promise<T>): Promise<T> {
-    const isFull = this.#run.activeCount + this.#run.pendingCount >= this.#most;
-    if (isFull || !this.#ofAccounts.begin(account)) {
-      this.#metrics?.rejected();
-      throw overloaded();
-    }
-    const queuedAt = performance.now();
-    try {
-      return await this.#run(() => this.#measured(queuedAt, work));
-    } finally {
-      this.#ofAccounts.end(account);
-    }
-  }
-
-  async #measured<T>(queuedAt: number, work: () => Promise<T>): Promise<T> {
-    const startedAt = performance.now();
-    this.#metrics?.waited((startedAt - queuedAt) / 1000);
-    try {
-      return await work();
-    } finally {
-      this.#metrics?.ran((performance.now() - startedAt) / 1000);
-    }
   }
 }

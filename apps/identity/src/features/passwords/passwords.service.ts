@@ -6,6 +6,7 @@ import type { Transaction } from '../../database.ts';
 import type { MailQuota } from '../../mail/quota.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { NewEvent } from '../../outbox/outbox.ts';
+import { type HashingFor, signedIn, visitorOf } from '../../passwords/hashing-for.ts';
 import { normalisedPassword } from '../../passwords/password-rules.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
@@ -87,7 +88,12 @@ export class PasswordsService {
     // Do not reveal passwords of somebody who only claimed the address.
     const isClaim = person.emailVerifiedAt === null;
     const unusable = isClaim ? [] : [...current, ...(await repository.previous(person))];
-    const hash = await this.#hashOfNew('password', given.password, person, unusable);
+    const hash = await this.#hashOfNew(
+      'password',
+      given.password,
+      unusable,
+      visitorOf(person.id, origin),
+    );
     const isDone = await repository
       .reset(reset, hash, actorFor(person, origin))
       .catch((error: unknown) => {
@@ -122,7 +128,12 @@ export class PasswordsService {
       throw passwords.reused('new_password');
     }
     const previous = await repository.previous(person);
-    const hash = await this.#hashOfNew('new_password', given.password, person, previous);
+    const hash = await this.#hashOfNew(
+      'new_password',
+      given.password,
+      previous,
+      signedIn(caller.id),
+    );
     await repository.change(person, hash, caller, actorOf(caller, origin), notify);
   }
 
@@ -155,11 +166,11 @@ export class PasswordsService {
   async #hashOfNew(
     field: string,
     password: string,
-    { id }: Person,
     unusable: readonly string[],
+    who: HashingFor,
   ): Promise<string> {
     const { passwords } = this.#use;
-    if (await passwords.matchesAny(password, unusable, id)) throw passwords.reused(field);
-    return passwords.hash(password, id);
+    if (await passwords.matchesAny(password, unusable, who)) throw passwords.reused(field);
+    return passwords.hash(password, who);
   }
 }

@@ -2,6 +2,7 @@ import { HttpError, invalidField, validationFailed } from '@tessera/http-kit';
 import type { Vault } from '@tessera/vault';
 import { actorOf } from '../../activity/activity.ts';
 import type { Origin } from '../../origin/origin.ts';
+import { signedIn } from '../../passwords/hashing-for.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
 import type { Lockout } from '../../security/lockout.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
@@ -103,7 +104,7 @@ export class PinService {
     await reauthentication.requireRecent(caller);
     requireAcceptable(given);
     if (await this.isEnabled(caller)) throw pinExists();
-    const sealed = sealHash(vault, caller.id, await passwords.hash(pin, caller.id));
+    const sealed = sealHash(vault, caller.id, await passwords.hash(pin, signedIn(caller.id)));
     const author = { caller, actor: actorOf(caller, origin) };
     if (!(await repository.set(author, sealed))) throw pinExists();
   }
@@ -126,8 +127,9 @@ export class PinService {
     requireAcceptable(given, given.current);
     const actor = actorOf(caller, origin);
     const isCorrect = await lockout.attempt('pin', userId, async () => {
-      if (!(await passwords.matches(given.current, hashOf(vault, stored), userId))) return null;
-      const sealed = sealHash(vault, userId, await passwords.hash(given.pin, userId));
+      if (!(await passwords.matches(given.current, hashOf(vault, stored), signedIn(userId))))
+        return null;
+      const sealed = sealHash(vault, userId, await passwords.hash(given.pin, signedIn(userId)));
       if (await repository.replace({ caller, actor }, stored, sealed)) return true;
       throw pinChanged();
     });
@@ -146,7 +148,7 @@ export class PinService {
     const stored = await repository.find(userId);
     if (!stored) throw noPin();
     const isCorrect = await lockout.attempt('pin', userId, async () => {
-      if (!(await passwords.matches(pin, hashOf(vault, stored), userId))) return null;
+      if (!(await passwords.matches(pin, hashOf(vault, stored), signedIn(userId)))) return null;
       if (await repository.unlock(userId, sessionId, stored)) return true;
       throw pinChanged();
     });

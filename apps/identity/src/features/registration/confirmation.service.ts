@@ -3,6 +3,7 @@ import { invalidField, validationFailed } from '@tessera/http-kit';
 import type { Transaction } from '../../database.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { NewEvent } from '../../outbox/outbox.ts';
+import { visitorOf } from '../../passwords/hashing-for.ts';
 import type { PasswordOwner } from '../../passwords/password-rules.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
@@ -102,10 +103,10 @@ export class ConfirmationService {
       if (!isDone && (await this.#find(token)).person.emailVerifiedAt === null) throw invalidLink();
       return;
     }
-    const { password, confirmation = '', ...details } = given;
+    const { password, confirmation, ...details } = given;
     const { firstName = person.firstName, lastName = person.lastName } = details;
     const owner = { email, firstName, lastName };
-    const passwordHash = await this.#hashOf(owner, password, confirmation);
+    const passwordHash = await this.#hashOf(owner, { password, confirmation }, origin);
     const isDone = await this.#using(pending, async (tx) => {
       await this.#use.repository.changeDetails(tx, person.id, details);
       return this.#use.accounts.takeOver(tx, person, passwordHash, origin);
@@ -157,8 +158,8 @@ export class ConfirmationService {
 
   async #hashOf(
     owner: PasswordOwner & { readonly email: string },
-    password: string | undefined,
-    confirmation: string,
+    { password, confirmation = '' }: Pick<TakeoverInput, 'password' | 'confirmation'>,
+    origin: Origin,
   ): Promise<string> {
     const { passwords } = this.#use;
     const errors: FieldErrors =
@@ -166,6 +167,6 @@ export class ConfirmationService {
         ? { password: ['password is required because another browser registered the account'] }
         : passwords.errors('password', { password, confirmation }, owner);
     if (Object.keys(errors).length > 0) throw validationFailed(errors);
-    return passwords.hash(password ?? '', owner.email);
+    return passwords.hash(password ?? '', visitorOf(owner.email, origin));
   }
 }

@@ -7,6 +7,7 @@ import type { Transaction } from '../../database.ts';
 import type { Tenant } from '../../generated/prisma/client.ts';
 import type { MailQuota } from '../../mail/quota.ts';
 import type { Origin } from '../../origin/origin.ts';
+import { visitorOf } from '../../passwords/hashing-for.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
 import type { Caller, UserCaller } from '../../tokens/caller.ts';
 import { isAddressTaken, lockAddress } from '../../users/users.ts';
@@ -190,7 +191,7 @@ export class InvitationsService {
     if (invited?.isVerified) return async () => ({ userId: invited.id, events: [] });
     const { firstName = '', lastName = '', password = '' } = given;
     this.#requireValid(given, email, invited);
-    const passwordHash = await passwords.hash(password, email);
+    const passwordHash = await passwords.hash(password, visitorOf(email, origin));
     if (invited) {
       return async (tx) => {
         await repository.rename(tx, invited.id, given);

@@ -3,6 +3,7 @@ import { type Attempts, validationFailed } from '@tessera/http-kit';
 import { actorOf } from '../../activity/activity.ts';
 import type { MailQuota } from '../../mail/quota.ts';
 import type { Origin } from '../../origin/origin.ts';
+import { visitorOf } from '../../passwords/hashing-for.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
 import type {
@@ -49,7 +50,8 @@ export class RegistrationService {
     const { password, confirmation, tenantName, ...given } = input;
     const errors = passwords.errors('password', { password, confirmation }, given);
     if (Object.keys(errors).length > 0) throw validationFailed(errors);
-    const person = { ...given, passwordHash: await passwords.hash(password, given.email) };
+    const passwordHash = await passwords.hash(password, visitorOf(given.email, origin));
+    const person = { ...given, passwordHash };
     background.run('a registration could not be stored', async () => {
       await this.#sendLink(await repository.register({ person, tenantName, secret }, origin));
     });

@@ -1,5 +1,6 @@
 import { type Attempts, HttpError, invalidField } from '@tessera/http-kit';
 import type { Database, Transaction } from '../../database.ts';
+import { signedIn } from '../../passwords/hashing-for.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
 
 interface Dependencies {
@@ -60,6 +61,6 @@ export class PasswordConfirmation {
   async #verify(userId: string, password: string): Promise<string | null> {
     const user = await this.#use.database.user.findUnique({ where: { id: userId } });
     const hash = user?.passwordHash ?? null;
-    return (await this.#use.passwords.matches(password, hash, userId)) ? hash : null;
+    return (await this.#use.passwords.matches(password, hash, signedIn(userId))) ? hash : null;
   }
 }

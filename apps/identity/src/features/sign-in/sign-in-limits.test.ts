@@ -1,3 +1,4 @@
+import { until } from '@tessera/local-stack';
 import bcrypt from 'bcrypt';
 import { deviceCookieOf } from '../../testing/cookies.ts';
 import { startIdentity, type TestIdentity } from '../../testing/identity.ts';
@@ -132,6 +133,50 @@ describe('hashing', () => {
     for (let i = 0; i < 5; i += 1) {
       expect((await attempt(identity, email, PASSWORD)).status).toBe(200);
     }
+  });
+
+  const register = ({ http }: TestIdentity, i: number, address: string) => {
+    const application = {
+      email: `new-${i}@example.test`,
+      first_name: 'Ada',
+      last_name: 'Lovelace',
+      tenant_name: 'Analytical Engines',
+      password: 'Another-horse-8-battery',
+      password_confirmation: 'Another-horse-8-battery',
+    };
+    return http.post('/api/auth/register').set('x-forwarded-for', address).send(application);
+  };
+
+  test.each<[string, (i: number) => string]>([
+    ['many addresses', (i) => `198.51.100.${i}`],
+    ['one network of IPv6', (i) => `2001:db8::${i}`],
+  ])('of registrations from %s leaves the next core to a sign-in', async (_, addressOf) => {
+    const identity = await start({
+      REGISTRATION_ENABLED: 'true',
+      TRUSTED_PROXIES: '1',
+      BCRYPT_COST: '12',
+    });
+    const { email } = await identity.people.user();
+    const statuses: number[] = [];
+    const registrations = Array.from({ length: 59 }, (_element, i) =>
+      register(identity, i, addressOf(i)).then(({ status }) => void statuses.push(status)),
+    );
+    const waiting = async (): Promise<number> => {
+      const text = await identity.context.metrics.registry.getSingleMetricAsString(
+        'password_hash_queue_length',
+      );
+      return Number(text.trim().split(' ').at(-1));
+    };
+    await until(async () => (await waiting()) >= 12);
+    const before = await waiting();
+    const begun = statuses.filter((status) => status === 202).length;
+    const { status } = await attempt(identity, email, PASSWORD).set('x-forwarded-for', '192.0.2.7');
+    expect(status).toBe(200);
+    const meanwhile = statuses.filter((one) => one === 202).length - begun;
+    // In the order of their arrival, all that waited would come first.
+    expect(meanwhile).toBeLessThanOrEqual(before / 2);
+    await Promise.all(registrations);
+    expect(new Set(statuses)).toEqual(new Set([202, 503]));
   });
 
   test.each([

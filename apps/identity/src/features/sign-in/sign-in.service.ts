@@ -6,6 +6,7 @@ import type { Transaction } from '../../database.ts';
 import type { MailOutbox } from '../../mail/outbox.ts';
 import type { MailQuota } from '../../mail/quota.ts';
 import type { Origin } from '../../origin/origin.ts';
+import { type HashingFor, signInTo } from '../../passwords/hashing-for.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
 import { newSecret } from '../../security/secrets.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
@@ -102,12 +103,13 @@ export class SignInService {
     const owner = await this.#use.devices.ownerOf(client.deviceSecret);
     // That of an unconfirmed account would lift the limit only while nobody has confirmed the address.
     const isRecognised = owner !== null && owner === accounts.holder?.id;
-    const admitted = await this.#verify(given, accounts, isRecognised);
+    const who = signInTo(given.email, client);
+    const admitted = await this.#verify(given, accounts, who, isRecognised);
     if (!admitted) {
       this.#noteFailure(accounts.holder, client);
       throw invalidCredentials();
     }
-    const newHash = await this.#upgradedHash(given, admitted.passwordHash);
+    const newHash = await this.#upgradedHash(given.password, admitted.passwordHash, who);
     return repository.transaction(async (tx) => {
       const now = await repository.lockedAccount(tx, admitted.id);
       // The account has changed since the password was verified.
@@ -157,12 +159,13 @@ export class SignInService {
   async #verify(
     { email, password }: Credentials,
     accounts: Claimants,
+    who: HashingFor,
     isRecognised: boolean,
   ): Promise<AdmittedAccount | null> {
     const { failedAttempts } = this.#use;
     if (!isRecognised) await failedAttempts.take(email);
     const giveBack = () => (isRecognised ? undefined : failedAttempts.giveBack(email));
-    const admitted = await this.#matching(password, email, accounts).catch(async (error) => {
+    const admitted = await this.#matching(password, accounts, who).catch(async (error) => {
       await giveBack();
       throw error;
     });
@@ -177,13 +180,13 @@ export class SignInService {
    */
   async #matching(
     password: string,
-    email: string,
     { holder, claimant }: Claimants,
+    who: HashingFor,
   ): Promise<AdmittedAccount | null> {
     const candidates = this.#use.isOpen ? [holder, claimant] : [holder ?? claimant];
     for (const account of candidates) {
       const passwordHash = account?.passwordHash ?? null;
-      const isMatch = await this.#use.passwords.matches(password, passwordHash, email);
+      const isMatch = await this.#use.passwords.matches(password, passwordHash, who);
       if (isMatch && passwordHash !== null && account?.isActive) {
         return { ...account, passwordHash };
       }
@@ -252,9 +255,9 @@ export class SignInService {
   }
 
   /** A stronger hash if the stored one is outdated; a failure must not prevent the sign-in. */
-  async #upgradedHash({ email, password }: Credentials, hash: string): Promise<string | null> {
+  async #upgradedHash(password: string, hash: string, who: HashingFor): Promise<string | null> {
     const { passwords } = this.#use;
-    return passwords.isOutdated(hash) ? passwords.hash(password, email).catch(() => null) : null;
+    return passwords.isOutdated(hash) ? passwords.hash(password, who).catch(() => null) : null;
   }
 
   /**
