@@ -51,9 +51,12 @@ export class Passwords {
 
   /** A message for each rule, except reuse, that a new password of this person breaks. */
   problems(password: string, owner: PasswordOwner): string[] {
+    const normalised = normalisedPassword(password);
+    // No common password is too long, and searching for a long text takes much longer.
+    const isCommon = !isTooLongToHash(normalised) && this.#common.includes(normalised);
     const rules = [
       ...brokenForm(password, this.#minLength),
-      ...(this.#common.includes(normalisedPassword(password)) ? (['common'] as const) : []),
+      ...(isCommon ? (['common'] as const) : []),
       ...brokenContent(password, owner, this.#brandName),
     ];
     return rules.map((rule) => messageOfRule(rule, this.#minLength));

@@ -9,6 +9,7 @@ export type RevocationReason =
   | 'logout_all'
   | 'logout_others'
   | 'session_revoked'
+  | 'too_many_sessions'
   | 'device_revoked'
   | 'rotated'
   | 'tenant_switched'

@@ -1,4 +1,5 @@
 import type { Channel } from '@tessera/contracts';
+import { Shares } from '@tessera/fair-shares';
 import {
   type Attempts,
   type Counters,
@@ -22,7 +23,7 @@ import { findAccount, type StoredAccount } from './stored-accounts.repository.ts
 export interface AccountTests {
   /**
    * Sends a test message to an address or a number; returns its Message-ID, or the provider's id. Throws 404, 422 or 502
-   * `message_not_sent`, 429 after several tests of one account, and 503 while too many tests are running and if the
+   * `message_not_sent`, 429 after several tests of one account, and 503 while too many tests of the tenant or of all are running and if the
    * credentials cannot be decrypted.
    */
   send(
@@ -44,8 +45,11 @@ interface Dependencies {
 
 const TESTS_PER_MINUTE = 5;
 
-/** A test may take many seconds, and with an `Idempotency-Key` it occupies a connection to the database. */
-const MAX_CONCURRENT = 3;
+/**
+ * How many tests one process runs at the same time, of which one tenant has at most half: a test may take many seconds,
+ * and with an `Idempotency-Key` it occupies a connection to the database.
+ */
+const MAX_CONCURRENT = 4;
 
 /** The error of a message that was not accepted: 502 if the same request may succeed later, otherwise 422. */
 export const messageNotSent = ({ message, step, isTemporary, reply }: DeliveryFailed): HttpError =>
@@ -56,6 +60,7 @@ export const messageNotSent = ({ message, step, isTemporary, reply }: DeliveryFa
 const tooManyTests = (): HttpError =>
   new HttpError(503, 'not_ready', 'Too many accounts are being tested. Try again later.', {
     headers: { 'Retry-After': '10' },
+    details: { max_tests: MAX_CONCURRENT / 2 },
   });
 
 const textOf = (channel: Channel, { name }: StoredAccount): string => {
@@ -72,7 +77,7 @@ export const createAccountTests = (dependencies: Dependencies): AccountTests => 
     store: counters.store('account-test:'),
     message: 'The account was tested too often. Try again later.',
   });
-  let running = 0;
+  const places = new Shares(MAX_CONCURRENT);
 
   const deliver = (channel: Channel, account: StoredAccount, to: string) => {
     const text = textOf(channel, account);
@@ -88,8 +93,7 @@ export const createAccountTests = (dependencies: Dependencies): AccountTests => 
       const account = await findAccount(db, channel, id);
       if (!account) throw notFound(`The ${channel === 'email' ? 'email' : 'SMS'} account`);
       await attempts.take(`${tenantId} ${id}`);
-      if (running >= MAX_CONCURRENT) throw tooManyTests();
-      running += 1;
+      if (!places.take(tenantId)) throw tooManyTests();
       try {
         const { messageId } = await deliver(channel, account, to);
         await recordTest(db, id);
@@ -100,7 +104,7 @@ export const createAccountTests = (dependencies: Dependencies): AccountTests => 
         logger.info({ account: id, channel, step, ...reply }, 'a test message was not accepted');
         throw messageNotSent(error);
       } finally {
-        running -= 1;
+        places.give(tenantId);
       }
     },
   };

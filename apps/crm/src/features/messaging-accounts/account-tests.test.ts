@@ -1,4 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { until } from '@tessera/local-stack';
+import type { Response } from 'supertest';
 import { startCrm, type TestCrm } from '../../testing/crm.ts';
 import { keptLog } from '../../testing/log-lines.ts';
 import {
@@ -60,6 +64,35 @@ test('A test mail is sent through the account, with its sender and its credentia
   expect(rows).toEqual([{ action: 'test', actor_type: 'system', changes: {} }]);
 });
 
+test('A tenant whose mail servers do not answer leaves places for the tests of another tenant', async () => {
+  const connections: Socket[] = [];
+  const silent = createServer((connection) => connections.push(connection));
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  try {
+    const { port } = silent.address() as AddressInfo;
+    const accounts = [await create(EMAIL, { port }), await create(EMAIL, { port })];
+    const waiting: Promise<unknown>[] = [];
+    const refused: Response[] = [];
+    for (const account of [...accounts, ...accounts]) {
+      waiting.push(tested(account).then((answer) => answer.status === 503 && refused.push(answer)));
+    }
+    await until(async () => connections.length === 2 && refused.length === 2);
+    expect(refused[0]?.body).toMatchObject({ error: 'not_ready', max_tests: 2 });
+    const globex = crm.system('globex');
+    const { body } = await crm.http.post(SMS).set(globex).send(servers.account('sms')).expect(201);
+    await crm.http
+      .post(`${SMS}/${body.data.id}/test`)
+      .set(globex)
+      .send({ to: to(SMS) })
+      .expect(200);
+    for (const connection of connections) connection.destroy();
+    await Promise.all(waiting);
+  } finally {
+    for (const connection of connections) connection.destroy();
+    silent.close();
+  }
+});
+
 test('Tests of an account at the same time are all in its history', async () => {
   const account = await create(SMS);
   const id = account.split('/').at(-1);
@@ -68,7 +101,8 @@ test('Tests of an account at the same time are all in its history', async () => 
     `UPDATE tenant_crm.record_changes SET changed_at = '2999-01-01T00:00:00Z' WHERE record_id = $1`,
     [id],
   );
-  const answers = await Promise.all([tested(account), tested(account), tested(account)]);
+  const answers = await Promise.all([tested(account), tested(account)]);
+  answers.push(await tested(account));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   const { rows } = await crm.context.pool.query(
     `SELECT action, changed_at FROM tenant_crm.record_changes WHERE record_id = $1 ORDER BY changed_at`,

@@ -16,6 +16,7 @@ import {
   withDefault,
 } from '@tessera/fields';
 import { pageFields } from '../../http/route.ts';
+import { searchWords } from '../../lists/search.ts';
 import type { AdminUser as AdminUserRecord } from './admin-user.ts';
 import type { UserData, UserQuery } from './admin-users.repository.ts';
 
@@ -69,7 +70,7 @@ type Column = (typeof SORTS)[number];
 export const UsersQuery = shape({
   ...pageFields,
   search: described(
-    optional(text(200)),
+    optional(searchWords()),
     'Words in the name or email address, ignoring case and accents',
   ),
   is_active: optional(bool()),

@@ -1,5 +1,6 @@
-import { type Out, oneOf, optional, shape, text, withDefault } from '@tessera/fields';
+import { type Out, oneOf, optional, shape, withDefault } from '@tessera/fields';
 import { pageFields } from '../../http/route.ts';
+import { searchWords } from '../../lists/search.ts';
 import type { MemberQuery } from './member.ts';
 
 const SORTS = ['name', '-name', 'email', '-email', 'created_at', '-created_at'] as const;
@@ -8,7 +9,7 @@ type Sort = (typeof SORTS)[number];
 /** Query parameters of a member list. */
 export const MembersInQuery = shape({
   ...pageFields,
-  search: optional(text(200)),
+  search: optional(searchWords()),
   sort: withDefault(oneOf(...SORTS), 'name'),
 });
 

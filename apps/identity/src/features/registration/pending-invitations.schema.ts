@@ -12,6 +12,7 @@ import {
   withDefault,
 } from '@tessera/fields';
 import { pageFields } from '../../http/route.ts';
+import { searchWords } from '../../lists/search.ts';
 import type { InvitationQuery, PendingInvitation } from './pending-invitations.repository.ts';
 
 export const Invitation = named(
@@ -39,7 +40,7 @@ const SORTS = ['email', '-email', 'created_at', '-created_at'] as const;
 /** Query parameters of the list of pending invitations. */
 export const InvitationsInQuery = shape({
   ...pageFields,
-  search: described(optional(text(200)), 'Words of the address or the name'),
+  search: described(optional(searchWords()), 'Words of the address or the name'),
   sort: withDefault(oneOf(...SORTS), '-created_at'),
 });
 

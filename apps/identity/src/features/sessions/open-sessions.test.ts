@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { User } from '../../generated/prisma/client.ts';
 import { CodeFlow } from '../../testing/code-flow.ts';
 import { cookieValueOf } from '../../testing/cookies.ts';
@@ -7,6 +8,7 @@ import type { Bearer } from '../../testing/population.ts';
 import { activityOf, bearerOf, publishedEventsOf } from '../../testing/sessions.ts';
 import { stepsOf } from '../../testing/sign-in.ts';
 import { expectRefused } from '../../testing/tokens.ts';
+import { MAX_OPEN_SESSIONS } from '../sign-in/superfluous-sessions.ts';
 
 let identity: TestIdentity;
 let flow: CodeFlow;
@@ -201,4 +203,33 @@ test('a third-party application cannot list or end sessions', async () => {
   ]) {
     expect([answer.status, answer.body.error]).toEqual([403, 'first_party_required']);
   }
+});
+
+test('A user has a limited number of open sessions: a sign-in ends the one that was used least recently', async () => {
+  const { people, context } = identity;
+  const oldest = await people.signIn(user);
+  const { database } = context;
+  const first = await database.session.findFirstOrThrow({ where: { userId: user.id } });
+  const { id: _, ...like } = first;
+  const later = (i: number) => new Date(+first.lastActiveAt + i);
+  await database.session.createMany({
+    data: Array.from({ length: MAX_OPEN_SESSIONS - 1 }, (_element, i) => ({
+      ...like,
+      secretHash: randomBytes(32),
+      lastActiveAt: later(i + 1),
+    })),
+  });
+  await identity.http
+    .get('/api/me')
+    .set(await people.signIn(user))
+    .expect(200);
+  await identity.http.get('/api/me').set(oldest).expect(401);
+  const open = { where: { userId: user.id, endedAt: null } };
+  expect(await database.session.count(open)).toBe(MAX_OPEN_SESSIONS);
+  const told = await database.outboxEvent.findMany({ where: { topic: 'identity.token.revoked' } });
+  expect(told.map(({ payload }) => payload)).toContainEqual(
+    expect.objectContaining({
+      data: expect.objectContaining({ session_id: first.id, reason: 'too_many_sessions' }),
+    }),
+  );
 });

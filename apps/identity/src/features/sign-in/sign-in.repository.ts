@@ -9,6 +9,7 @@ import type { UserCaller } from '../../tokens/caller.ts';
 import type { IssueToken } from '../../tokens/issue.ts';
 import { endSession, endSessionsOfDevice, revokeGrant, revokeToken } from '../../tokens/revoke.ts';
 import { lockUser } from '../../users/users.ts';
+import { endSuperfluousSessions } from './superfluous-sessions.ts';
 
 export interface Account {
   readonly id: string;
@@ -131,7 +132,7 @@ export class SignInRepository {
     return token ?? null;
   }
 
-  /** Opens a session and issues its first token. */
+  /** Opens a session and issues its first token. Ends the least recently used one if there are too many. */
   async openSession(tx: Transaction, account: Account, session: NewSession): Promise<string> {
     const { id: userId, tenantId, hasPin } = account;
     const { deviceId, deviceSecret, amr, secret, formerSecret, isRemembered, origin } = session;
@@ -152,6 +153,7 @@ export class SignInRepository {
         ...origin,
       },
     });
+    await endSuperfluousSessions(tx, userId);
     await note(tx, { userId, tenantId, ...origin }, 'login');
     return this.#issueToken(tx, {
       userId,

@@ -19,7 +19,7 @@ export const signInRoutes = (
       limit: 'login',
       summary: 'Sign in with email address and password',
       description:
-        'Returns a bearer token and sets the cookie of the web session. With `requires_2fa`, there is no session yet; use the token for `POST /api/auth/2fa/verify`.',
+        'Returns a bearer token and sets the cookie of the web session. With `requires_2fa`, there is no session yet; use the token for `POST /api/auth/2fa/verify`. A user has at most 1000 open sessions; one more ends the least recently used one.',
       body: Login,
       responses: { 200: success(LoggedIn) },
       problems: { 401: 'The email address or the password is wrong' },

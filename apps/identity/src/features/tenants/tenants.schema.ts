@@ -19,6 +19,7 @@ import {
 } from '@tessera/fields';
 import { invalidField } from '@tessera/http-kit';
 import { pageFields } from '../../http/route.ts';
+import { searchWords } from '../../lists/search.ts';
 import { automationStates } from './deployments.repository.ts';
 import { planNames, services } from './scaling.ts';
 import { tenantStatuses } from './state-machine.ts';
@@ -152,7 +153,7 @@ const columns: Readonly<Record<string, SortColumn>> = {
 
 export const ListQuery = shape({
   ...pageFields,
-  search: optional(text(200)),
+  search: optional(searchWords()),
   status: optional(oneOf(...tenantStatuses)),
   sort: withDefault(oneOf(...SORTS), 'name'),
 });
