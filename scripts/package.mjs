@@ -25,7 +25,10 @@ import { bundle } from './bundle.mjs';
 const APPS = ['identity', 'crm'];
 const ENTRIES = ['dist/main.js', 'dist/cli.js'];
 /** Programs that a service runs as processes of their own. */
-const PROGRAMS = { crm: ['node_modules/@tessera/content-worker/dist/child/main.js'] };
+const PROGRAMS = {
+  identity: ['node_modules/@tessera/content-worker/dist/child/picture-main.js'],
+  crm: ['node_modules/@tessera/content-worker/dist/child/main.js'],
+};
 /** Modules that a service runs in threads. */
 const THREADS = { crm: ['dist/content/rendering-thread.js'] };
 

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { runConfined } from './confined-process.ts';
-import type { ImageType, TextType } from './types.ts';
+import { type ImageType, type TextType, UNREADABLE } from './types.ts';
 import type { Words } from './words.ts';
 
 /** The largest file that can be read, in bytes. */
@@ -35,8 +35,6 @@ export interface ContentWorker {
 }
 
 const MEBIBYTE = 1024 * 1024;
-/** The exit code for a file that cannot be read. */
-const UNREADABLE = 3;
 
 export const createContentWorker = ({
   seconds = 30,

@@ -24,3 +24,6 @@ export const isTextType = (type: string): type is TextType =>
 
 export const isImageType = (type: string): type is ImageType =>
   (imageTypes as readonly string[]).includes(type);
+
+/** The exit code of a process whose file cannot be read, as opposed to one that has crashed. */
+export const UNREADABLE = 3;

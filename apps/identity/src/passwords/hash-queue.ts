@@ -27,8 +27,8 @@ const overloaded = (): HttpError =>
 /**
  * The bounded queue of slow hashes, with as many at a time as there are cores. The kinds (sign-ins, what signed-in people do,
  * and the rest, such as registrations) take turns, so that no kind delays another by more than one hash for each core. Each
- * kind has its own places to wait. Within a kind, callers (client addresses, or accounts of signed-in people) take turns; one
- * of them has at most half of the places, and one account at most a quarter, whoever asks. A caller alone uses all cores.
+ * kind has its own places to wait, and the rest has half of the cores. Within a kind, callers (client addresses, or accounts of signed-in people) take turns; one
+ * of them has at most half of the places, and one account at most a quarter, whoever asks. Otherwise, a caller alone uses all cores.
  */
 export class HashQueue {
   readonly #cores: number;
@@ -90,8 +90,9 @@ export class HashQueue {
   #queueOf(kind: string): FairQueue {
     const known = this.#ofKinds.get(kind);
     if (known) return known;
+    const isAnonymous = kind === 'anonymous';
     const queue = new FairQueue({
-      concurrency: this.#cores,
+      concurrency: isAnonymous ? Math.ceil(this.#cores / 2) : this.#cores,
       portion: 'all',
       waiting: this.#settings.queueLimit,
       maxWaitMs: MAX_WAIT_MS,

@@ -19,7 +19,8 @@ import {
 import type { SessionUses } from './session-uses.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
-const VERIFIED_TOKENS = 20_000;
+/** The claims that are kept of verified tokens, and the characters that their scopes and the rest may have together. */
+const [VERIFIED_TOKENS, VERIFIED_CHARACTERS, CLAIMS_CHARACTERS] = [20_000, 16_000_000, 500];
 
 const digestOf = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
@@ -49,8 +50,15 @@ export class Authentication {
   readonly #keyUses: Pick<KeyUses, 'note'>;
   readonly #sessionUses: Pick<SessionUses, 'note' | 'idleAfter'>;
   readonly #issuer: string;
-  /** Claims of verified tokens by SHA-256 of the token; valid as long as the key is. */
-  readonly #verified = new LRUCache<string, Verified>({ max: VERIFIED_TOKENS });
+  /**
+   * Claims of verified tokens by SHA-256 of the token; valid as long as the key is. All accounts share it: a token that was
+   * forgotten costs one more verification of its signature.
+   */
+  readonly #verified = new LRUCache<string, Verified>({
+    max: VERIFIED_TOKENS,
+    maxSize: VERIFIED_CHARACTERS,
+    sizeCalculation: ({ scope = '' }) => CLAIMS_CHARACTERS + scope.length,
+  });
   readonly cacheUse = new CacheUse(() => this.#verified.size);
 
   constructor({ pool, keys, keyUses, sessionUses, issuer }: AuthenticationParts) {

@@ -1,6 +1,12 @@
+import {
+  type ConvertedPicture,
+  convertPicture,
+  MAX_PICTURE_MEMORY,
+  MAX_PICTURE_PIXELS,
+  PictureTooLarge,
+} from '@tessera/content-worker';
 import { FairQueue, QueueFull } from '@tessera/fair-shares';
 import { HttpError, invalidField } from '@tessera/http-kit';
-import type { PictureFiles } from './picture.files.ts';
 
 /** Accepted media types. The decoder, not the header, decides what a file is. */
 export const pictureTypes = ['image/jpeg', 'image/png', 'image/webp', 'image/gif'] as const;
@@ -8,10 +14,7 @@ export const pictureTypes = ['image/jpeg', 'image/png', 'image/webp', 'image/gif
 export const MAX_BYTES = 10 * 1024 * 1024;
 /** How many pictures may wait to be converted. */
 const MAX_WAITING = 16;
-const MAX_WAIT_MS = 30_000;
-
-/** Loaded with the first picture: the decoders take 16 MB. */
-const decoders = () => import('./picture.decoders.ts');
+const MAX_WAIT_MS = 60_000;
 
 /** 422 on `picture`. */
 const unusable = (message: string, cause: unknown, details?: Record<string, number>): HttpError => {
@@ -34,22 +37,20 @@ export const overloaded = (): HttpError =>
     },
   );
 
-const converted = async (content: Buffer): Promise<PictureFiles> => {
-  const { convert, MAX_DECODED_BYTES, MAX_PIXELS, PictureTooLarge } = await decoders();
-  return convert(content).catch((cause: unknown) => {
+const converted = (content: Buffer): Promise<ConvertedPicture> =>
+  convertPicture(content).catch((cause: unknown) => {
     if (!(cause instanceof PictureTooLarge)) {
       throw unusable('must be a JPEG, PNG, WebP or GIF image', cause);
     }
-    const limits = `${MAX_PIXELS / 1e6} megapixels and ${MAX_DECODED_BYTES / 1e6} MB when it is decoded`;
+    const limits = `${MAX_PICTURE_PIXELS / 1e6} megapixels and ${MAX_PICTURE_MEMORY / 1e6} MB when it is decoded`;
     throw unusable(`must have at most ${limits}; save it smaller or without interlacing`, cause, {
-      max_pixels: MAX_PIXELS,
-      max_decoded_bytes: MAX_DECODED_BYTES,
+      max_pixels: MAX_PICTURE_PIXELS,
+      max_decoded_bytes: MAX_PICTURE_MEMORY,
     });
   });
-};
 
 /**
- * Converts image files, one at a time: decoding takes up to 100 MB and a core. Tenants take turns (the key is the tenant, or
+ * Converts image files, one at a time and in a process of its own: it takes up to 240 MB and a core. Tenants take turns (the key is the tenant, or
  * the account of somebody without one), and no tenant has more than half of the places that wait.
  */
 export class PictureConversions {
@@ -60,10 +61,10 @@ export class PictureConversions {
   });
 
   /**
-   * A profile picture in both sizes: rotated upright, cropped to a square, without metadata. May change the bytes of `content`.
+   * A profile picture in both sizes: rotated upright, cropped to a square, without metadata.
    * 422 on `picture` if the file is not an image of an accepted type and size, 503 if the queue is full.
    */
-  async convert(key: string, content: Buffer): Promise<PictureFiles> {
+  async convert(key: string, content: Buffer): Promise<ConvertedPicture> {
     try {
       return await this.#queue.run(key, () => converted(content));
     } catch (error) {

@@ -1,3 +1,4 @@
+import type { ConvertedPicture } from '@tessera/content-worker';
 import { unauthenticated } from '@tessera/http-kit';
 import type { Action } from '../../activity/actions.ts';
 import { type Actor, note } from '../../activity/activity.ts';
@@ -6,7 +7,6 @@ import type { User } from '../../generated/prisma/client.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import { newSecret } from '../../security/secrets.ts';
 import { lockUser } from '../../users/users.ts';
-import type { PictureFiles } from './picture.files.ts';
 
 export class PictureRepository {
   readonly #database: Database;
@@ -19,14 +19,14 @@ export class PictureRepository {
   }
 
   /** The file of a key; null if there is none. */
-  async file(key: string, size: keyof PictureFiles): Promise<Uint8Array | null> {
+  async file(key: string, size: keyof ConvertedPicture): Promise<Uint8Array | null> {
     const select = { small: size === 'small', large: size === 'large' };
     const found = await this.#database.profilePicture.findUnique({ where: { key }, select });
     return found?.[size] ?? null;
   }
 
   /** Sets or replaces the picture. Commits with its activity entry and event. */
-  set(actor: Actor, { small, large }: PictureFiles): Promise<User> {
+  set(actor: Actor, { small, large }: ConvertedPicture): Promise<User> {
     const { userId } = actor;
     const picture = { key: newSecret(), small, large, createdAt: new Date() };
     return this.#changing(actor, 'picture_changed', async (tx) => {

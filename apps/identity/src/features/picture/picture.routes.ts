@@ -1,9 +1,9 @@
+import { pictureSides } from '@tessera/content-worker';
 import { fileBody, forwarded, notFound, type RouteTable } from '@tessera/http-kit';
 import { personOf } from '../../access/access.ts';
 import { route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
 import { Profile, presentProfile } from '../profile/profile.schema.ts';
-import { sizes } from './picture.files.ts';
 import { MAX_BYTES, pictureTypes } from './picture.image.ts';
 import type { PictureService } from './picture.service.ts';
 
@@ -14,9 +14,9 @@ const CACHE_SECONDS = 86_400;
 const DEADLINE_MS = 60_000;
 const IDLE_MS = 10_000;
 
-const sizeOf = (pixels: unknown): keyof typeof sizes => {
-  if (pixels === `${sizes.small}`) return 'small';
-  if (pixels === `${sizes.large}`) return 'large';
+const sizeOf = (pixels: unknown): keyof typeof pictureSides => {
+  if (pixels === `${pictureSides.small}`) return 'small';
+  if (pixels === `${pictureSides.large}`) return 'large';
   throw notFound();
 };
 

@@ -1,9 +1,9 @@
+import type { ConvertedPicture } from '@tessera/content-worker';
 import type { Attempts } from '@tessera/http-kit';
 import { actorOf } from '../../activity/activity.ts';
 import type { User } from '../../generated/prisma/client.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { UserCaller } from '../../tokens/caller.ts';
-import type { PictureFiles } from './picture.files.ts';
 import { PictureConversions } from './picture.image.ts';
 import type { PictureRepository } from './picture.repository.ts';
 import { PictureUploads, shareOf, type UploadPlace } from './picture.uploads.ts';
@@ -25,7 +25,7 @@ export class PictureService {
   }
 
   /** Null if there is no such picture. */
-  file(key: string, size: keyof PictureFiles): Promise<Uint8Array | null> {
+  file(key: string, size: keyof ConvertedPicture): Promise<Uint8Array | null> {
     return this.#use.repository.file(key, size);
   }
 
@@ -47,7 +47,7 @@ export class PictureService {
 
   /**
    * Sets the caller's picture; returns their profile. 422 on `picture` if the file is not an image of an accepted type and
-   * size, 503 if the queue is full. May change the bytes of `content`.
+   * size, 503 if the queue is full.
    */
   async set(caller: UserCaller, content: Buffer, origin: Origin): Promise<User> {
     const files = await this.#conversions.convert(shareOf(caller), content);

@@ -1,16 +1,15 @@
 import sharp, { type Metadata, type Sharp } from 'sharp';
-import { type PictureFiles, sizes } from './picture.files.ts';
-import { withoutTexts } from './picture.png.ts';
+import {
+  MAX_PICTURE_MEMORY,
+  MAX_PICTURE_PIXELS,
+  MAX_PICTURE_SIDE,
+  pictureSides,
+} from '../picture-limits.ts';
+import { withoutTexts } from './png.ts';
 
-/** Phone cameras take fewer pixels. */
-export const MAX_PIXELS = 50_000_000;
-/** The longest side in pixels: several rows are in memory at once. */
-const MAX_SIDE = 16_384;
-/** How much memory a picture may need while it is decoded, in bytes. */
-export const MAX_DECODED_BYTES = 100_000_000;
 const TIMEOUT_SECONDS = 10;
 
-/** The picture would need more memory than MAX_DECODED_BYTES, or has more pixels or longer sides than allowed. */
+/** The picture has more pixels or longer sides than allowed, or would need more memory. */
 export class PictureTooLarge extends Error {
   override readonly name = 'PictureTooLarge';
 }
@@ -51,33 +50,35 @@ const decodedBytesOf = (metadata: Metadata): number => {
 const requireDecodable = (metadata: Metadata): void => {
   const { width, height } = metadata;
   const isTooLarge =
-    width * height > MAX_PIXELS ||
-    Math.max(width, height) > MAX_SIDE ||
-    decodedBytesOf(metadata) > MAX_DECODED_BYTES;
+    width * height > MAX_PICTURE_PIXELS ||
+    Math.max(width, height) > MAX_PICTURE_SIDE ||
+    decodedBytesOf(metadata) > MAX_PICTURE_MEMORY;
   if (isTooLarge) throw new PictureTooLarge(`${metadata.format} of ${width} x ${height} pixels`);
 };
 
-const webp = async (image: Sharp): Promise<Uint8Array<ArrayBuffer>> =>
-  new Uint8Array(await image.webp({ quality: 82 }).toBuffer());
+const webp = (image: Sharp): Promise<Buffer> => image.webp({ quality: 82 }).toBuffer();
 
 /**
- * Rotates an image upright and crops it to a square in both sizes. Rejects with PictureTooLarge before anything is decoded,
- * and with another error if the image cannot be decoded. May change the bytes of `given`.
+ * Rotates an image upright and crops it to a square; returns it as WebP in both sizes, the small one after the large one, with
+ * the length of the large one in four bytes before them. Rejects with PictureTooLarge before anything is decoded, and with
+ * another error if the image cannot be decoded. May change the bytes of `given`.
  */
-export const convert = async (given: Buffer): Promise<PictureFiles> => {
+export const pictureOf = async (given: Buffer): Promise<Buffer> => {
   const content = withoutTexts(given);
   requireDecodable(await sharp(content, { limitInputPixels: false }).metadata());
-  const { data, info } = await sharp(content, { limitInputPixels: MAX_PIXELS, failOn: 'error' })
+  const { small: smallSide, large: side } = pictureSides;
+  const input = { limitInputPixels: MAX_PICTURE_PIXELS, failOn: 'error' } as const;
+  const { data, info } = await sharp(content, input)
     .timeout({ seconds: TIMEOUT_SECONDS })
     .autoOrient()
-    .resize(sizes.large, sizes.large, { fit: 'cover' })
+    .resize(side, side, { fit: 'cover' })
     .toColourspace('srgb')
     .raw()
     .toBuffer({ resolveWithObject: true });
   const { width, height, channels } = info;
   const square = () => sharp(data, { raw: { width, height, channels } });
-  return {
-    large: await webp(square()),
-    small: await webp(square().resize(sizes.small, sizes.small)),
-  };
+  const [large, small] = [await webp(square()), await webp(square().resize(smallSide, smallSide))];
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(large.length);
+  return Buffer.concat([length, large, small]);
 };
