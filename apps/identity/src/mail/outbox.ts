@@ -89,18 +89,18 @@ export class MailOutbox {
   }
 
   /**
-   * Claims due mails, in turns by domain: at most `limit`, and of a domain not more than its `share` without what is
-   * `taken` of it.
+   * Claims due mails, in turns by domain: for half of the `free` places, and of a domain not more than its `share` without
+   * what is `taken` of it, nor than half of what the others leave.
    */
   async claim(
-    limit: number,
+    free: number,
     share: number,
     taken: Readonly<Record<string, number>>,
   ): Promise<ClaimedMail[]> {
     const { rows } = await this.#pool.query<ClaimedMail>({
       name: 'claim-mails',
       text: queries.CLAIM,
-      values: [limit, share, JSON.stringify(taken)],
+      values: [free, share, JSON.stringify(taken)],
     });
     return rows;
   }

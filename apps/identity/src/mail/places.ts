@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 
 /** How many mails one process sends at once. */
 export const PLACES = 10;
-/** How many of them may be for one domain. */
+/** How many of them may be for one domain; a further domain has at most half of the others, and so on. */
 export const SHARE = PLACES / 2;
 
 const FIRST_PAUSE_MS = 2000;

@@ -96,18 +96,26 @@ export const startSender = (options: SenderOptions): Sender => {
     running.add(sending);
   };
 
+  /** Starts due mails in half of the free places; returns how many places may be filled next. */
+  const claim = async (): Promise<number> => {
+    const { free } = places;
+    if (free === 0) return 0;
+    const mails = await outbox.claim(free, SHARE, places.taken);
+    mails.forEach(start);
+    // Fewer than could be claimed: nothing else is due, or only mails to domains that have their share.
+    return mails.length < Math.ceil(free / 2) ? 0 : places.free;
+  };
+
   const work = async (): Promise<void> => {
     while (!isStopping) {
       let wait = pollMs;
       try {
-        const { free } = places;
-        const mails = free > 0 ? await outbox.claim(free, SHARE, places.taken) : [];
-        mails.forEach(start);
+        if ((await claim()) > 0) wait = 0;
       } catch (err) {
         logger.warn({ err }, 'the mail queue could not be read');
         wait = Math.max(wait, 2000);
       }
-      if (!isStopping) await bell.wait(wait);
+      if (!isStopping && wait > 0) await bell.wait(wait);
     }
   };
 

@@ -4,7 +4,7 @@ import { commandsOf } from '../testing/commands.ts';
 import { identityDatabase, startIdentity, type TestIdentity } from '../testing/identity.ts';
 import { type ScriptedSmtp, startScriptedSmtp } from '../testing/scripted-smtp.ts';
 import type { Mail } from './mails.ts';
-import { SHARE } from './places.ts';
+import { PLACES, SHARE } from './places.ts';
 
 let smtp: ScriptedSmtp;
 let identities: TestIdentity[] = [];
@@ -57,6 +57,19 @@ describe('a domain whose servers do not answer', () => {
     expect(smtp.recipients).toHaveLength(SHARE + 1);
   });
 
+  test('leaves a place together with another one, so that a mail to a third domain is sent at once', async () => {
+    const identity = await start();
+    smtp.reply({ RCPT: silent });
+    await send(identity, ...numbered(30, 'silent-a.test'), ...numbered(30, 'silent-b.test'));
+    await until(() => smtp.recipients.length > SHARE);
+    await send(identity, reset('ada@example.test'));
+    await until(() => smtp.messageIds.length === 1);
+    expect(smtp.recipients.length).toBeLessThanOrEqual(PLACES);
+    expect(smtp.recipients.filter((address) => /@silent/.test(address)).length).toBeLessThan(
+      PLACES,
+    );
+  });
+
   test('gets no further attempt for a while, and no mail to it loses one', async () => {
     const identity = await start();
     smtp.reply({ RCPT: (command) => (/@silent/.test(command) ? 'cut' : '250 ok') });
@@ -90,7 +103,7 @@ test('domains take turns, whatever the case and the script of an address', async
   await send(identity, ...many, reset('ü@bücher.test'), reset('a@xn--bcher-kva.test'));
   const domains = new Set((await rows(identity)).map(({ recipientDomain }) => recipientDomain));
   expect([...domains].sort()).toEqual(['silent.test', 'xn--bcher-kva.test']);
-  const claimed = await identity.context.mail.claim(6, 4, { 'silent.test': 1 });
+  const claimed = await identity.context.mail.claim(10, 4, { 'silent.test': 1 });
   expect(claimed.map(({ domain }) => domain).sort()).toEqual([
     ...Array(3).fill('silent.test'),
     ...Array(2).fill('xn--bcher-kva.test'),
