@@ -80,6 +80,7 @@ export const contentKind = <Input extends Fields, Answer extends Fields, Hidden 
       ...declaration.sort,
     },
     defaultSort: '-created_at',
+    constraints: links.constraints,
     filters: {
       status: equals('status', contentStatus),
       language: equals('language', languageTag()),

@@ -2,6 +2,7 @@ import type { Out } from '@tessera/fields';
 import type { TenantDb } from '../database.ts';
 import type { Caller } from '../http.ts';
 import type { Filter, Filters } from '../records/filters.ts';
+import type { Kind } from '../records/kind.ts';
 import type { Passage } from '../records/passages.ts';
 import type { RecordRow } from '../records/row.ts';
 import type { contentShapes } from './content.schema.ts';
@@ -53,6 +54,8 @@ export interface ContentTypes<
 export interface ContentLinks {
   /** The filter of lists by tag. */
   readonly tag: Filter<string, 'tags'>;
+  /** The messages of the limit of tags. */
+  readonly constraints: Kind['constraints'];
   /** The language of records that are created without one. */
   defaultLanguage(db: TenantDb): Promise<string>;
   /** Throws 422 on `cover_document_id` unless the caller sees the document and it is an image. */

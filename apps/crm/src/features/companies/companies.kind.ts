@@ -15,6 +15,7 @@ import { identified } from '../../records/parts.ts';
 import type { RecordsOf } from '../../records/records.ts';
 import { AddressPart, AddressPartInput, addressParts } from '../addresses.schema.ts';
 import { taggedWith } from '../tags/tag-filter.ts';
+import { tagLimit } from '../tags/tag-limit.ts';
 import { searchedTags } from '../tags/tag-search.ts';
 import { tag, tags } from '../tags.schema.ts';
 import { domainFilter } from './domain-filter.ts';
@@ -44,6 +45,7 @@ export const company = declareKind({
   answer: answerOf('Company', CompanyInput, { addresses: list(AddressPart, addressParts) }),
   sort: { name: 'sort_name', domain: 'domain', industry: 'industry', ...timeSort },
   defaultSort: '-created_at',
+  constraints: tagLimit('companies'),
   filters: {
     domain: domainFilter,
     tax_number: taxNumberFilter,

@@ -20,6 +20,7 @@ import type { RecordsOf } from '../../records/records.ts';
 import { Address, AddressInput } from '../addresses.schema.ts';
 import { customFields } from '../custom-fields/custom-fields.service.ts';
 import { taggedWith } from '../tags/tag-filter.ts';
+import { tagLimit } from '../tags/tag-limit.ts';
 import { tag, tags } from '../tags.schema.ts';
 import { emailFilter } from './email-filter.ts';
 import { MAX_NOTES } from './merged-notes.ts';
@@ -68,6 +69,7 @@ export const contact = declareKind({
   answer: answerOf('Contact', ContactInput, { addresses: list(Address, few) }),
   sort: { name: 'sort_name', email: 'email', ...timeSort },
   defaultSort: '-created_at',
+  constraints: tagLimit('contacts'),
   filters: {
     email: emailFilter,
     ...equalTo(ContactInput, 'company_id', 'owner_id'),

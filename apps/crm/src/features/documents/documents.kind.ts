@@ -29,6 +29,7 @@ import { hidden } from '../../records/row.ts';
 import { inRoot } from '../document-folders/folders.filters.ts';
 import { historyInFolders, inVisibleFolders } from '../document-folders/folders.visibility.ts';
 import { taggedWith } from '../tags/tag-filter.ts';
+import { tagLimit } from '../tags/tag-limit.ts';
 import { documentTexts } from './document-texts.ts';
 import {
   checkDocumentChange,
@@ -96,6 +97,7 @@ export const document = declareKind({
   inputOnly: ['file', 'files'],
   sort: { name: 'sort_name', size: 'size', type: 'type', ...timeSort },
   defaultSort: 'name',
+  constraints: tagLimit('documents'),
   filters: {
     folder_id: equals('folder_id', uuid()),
     in_root: inRoot('folder_id'),

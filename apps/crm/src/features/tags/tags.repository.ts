@@ -7,7 +7,7 @@ import { replaceTakenTag } from '../contacts/merged-tags.ts';
 import { lockMerges } from '../contacts/merges-lock.ts';
 import { lockPages } from '../site-pages/pages-lock.ts';
 import type { TaggedTable } from './tag-families.ts';
-import { isCountOf, spellingsOf } from './tag-spellings.ts';
+import { foldedTag, isCountOf, spellingsOf } from './tag-spellings.ts';
 import type { TagPayload, TagQuery } from './tags.schema.ts';
 
 const { sql, raw, join, empty } = Prisma;
@@ -33,16 +33,23 @@ const counts = (db: TenantDb, tables: readonly TaggedTable[], tag?: string): Pri
     ([table, count]) =>
       sql`coalesce(sum(count) FILTER (WHERE table_name = ${table}), 0) AS ${count}`,
   );
+  const frequent = sql`ORDER BY count DESC, tag COLLATE "C"`;
   return sql`
-  SELECT (array_agg(tag ORDER BY count DESC, tag COLLATE "C"))[1] AS name, sum(count)::bigint AS count,
+  SELECT (array_agg(tag ${frequent}))[1] AS name, (array_agg(folded ${frequent}))[1] AS folded,
+    sum(count)::bigint AS count,
     ${join(each.map(([, count]) => sql`sum(${count})::bigint AS ${count}`))}
   FROM (
-    SELECT tag, tag_key, sum(count) AS count, ${join(spelled)} FROM ${raw(db.readSchema)}.tag_counts
+    SELECT tag, tag_key, min(${foldedTag}) AS folded, sum(count) AS count, ${join(spelled)}
+    FROM ${raw(db.readSchema)}.tag_counts
     WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ANY(${tables}) ${which}
     GROUP BY tag, tag_key HAVING sum(count) > 0
   ) AS spelled
   GROUP BY tag_key`;
 };
+
+/** The columns of a tag in responses. */
+const shown = (tables: readonly TaggedTable[]): Prisma.Sql =>
+  raw(['name', 'count', ...tables.map((table) => `${table}_count`)].join(', '));
 
 /** The condition for an item of the tags of a record, `one`, that is a tag. */
 const isOne = (tag: string): Prisma.Sql =>
@@ -58,28 +65,32 @@ export const findTag = async <T extends TaggedTable>(
   tables: readonly T[],
   tag: string,
 ): Promise<TagPayload<T> | undefined> => {
-  const [found] = await db.read<TagPayload<T>>(counts(db, tables, tag));
+  const [found] = await db.read<TagPayload<T>>(
+    sql`SELECT ${shown(tables)} FROM (${counts(db, tables, tag)}) AS counted`,
+  );
   return found;
 };
 
-/** What tags are compared by, as SQL of the name and the number of a tag. */
-type Keys = (name: Prisma.Sql, count: Prisma.Sql) => readonly Prisma.Sql[];
+/** What tags are compared by, as SQL. */
+interface Compared {
+  readonly name: Prisma.Sql;
+  readonly folded: Prisma.Sql;
+  readonly count: Prisma.Sql;
+}
+type Keys = (tag: Compared) => readonly Prisma.Sql[];
 
-const byName: Keys = (name) => [
-  sql`tenant_crm.search_key(${name}) COLLATE "C"`,
-  sql`${name} COLLATE "C"`,
-];
+const byName: Keys = ({ name, folded }) => [sql`${folded} COLLATE "C"`, sql`${name} COLLATE "C"`];
 
 const keys: Readonly<Record<TagQuery['sort'], Keys>> = {
   name: byName,
   '-name': byName,
-  count: (name, count) => [count, ...byName(name, count)],
+  count: (tag) => [tag.count, ...byName(tag)],
   // Names always ascend.
-  '-count': (name, count) => [sql`-${count}`, ...byName(name, count)],
+  '-count': (tag) => [sql`-${tag.count}`, ...byName(tag)],
 };
 
 const keysOfRow = (sort: TagQuery['sort']): readonly Prisma.Sql[] =>
-  keys[sort](sql`name`, sql`count`);
+  keys[sort]({ name: sql`name`, folded: sql`folded`, count: sql`count` });
 
 const ordered = (sort: TagQuery['sort']): Prisma.Sql => {
   const direction = sort === '-name' ? sql`DESC` : sql`ASC`;
@@ -89,16 +100,18 @@ const ordered = (sort: TagQuery['sort']): Prisma.Sql => {
 /** The condition for the tags that follow another one. */
 const following = (sort: TagQuery['sort'], { name, count }: TagPosition): Prisma.Sql => {
   const beyond = sort === '-name' ? sql`<` : sql`>`;
-  const last = keys[sort](sql`${name}::text`, sql`${count}::bigint`);
+  const last = keys[sort]({
+    name: sql`${name}::text`,
+    folded: sql`tenant_crm.search_key(${name})`,
+    count: sql`${count}::bigint`,
+  });
   return sql`(${join([...keysOfRow(sort)])}) ${beyond} (${join([...last])})`;
 };
 
 /** The condition of a search in names. */
 const foundBy = (search: string): Prisma.Sql => {
   const term = search.trim();
-  return term
-    ? sql`strpos(tenant_crm.search_key(name), tenant_crm.search_key(${term})) > 0`
-    : sql`TRUE`;
+  return term ? sql`strpos(folded, tenant_crm.search_key(${term})) > 0` : sql`TRUE`;
 };
 
 /** One page of a tenant's tags, or the last page if the requested one is beyond the end. */
@@ -111,7 +124,7 @@ export const listTags = async <T extends TaggedTable>(
     WITH found AS (SELECT * FROM (${counts(db, tables)}) AS counted WHERE ${foundBy(search)}),
       counted AS (SELECT count(*)::int AS total FROM found)
     SELECT total, page.* FROM counted LEFT JOIN LATERAL (
-      SELECT * FROM found ${ordered(sort)} LIMIT ${perPage}
+      SELECT ${shown(tables)} FROM found ${ordered(sort)} LIMIT ${perPage}
       OFFSET ${offsetWithin({ page, perPage }, sql`total`)}
     ) AS page ON TRUE`);
   const total = rows[0]?.total ?? 0;
@@ -133,7 +146,7 @@ export const nextTags = <T extends TaggedTable>(
 ): Promise<readonly TagPayload<T>[]> => {
   const rest = after ? sql`AND ${following(sort, after)}` : empty;
   return db.read<TagPayload<T>>(sql`
-    SELECT * FROM (${counts(db, tables)}) AS counted WHERE ${foundBy(search)} ${rest}
+    SELECT ${shown(tables)} FROM (${counts(db, tables)}) AS counted WHERE ${foundBy(search)} ${rest}
     ${ordered(sort)} LIMIT ${limit}`);
 };
 
@@ -213,6 +226,10 @@ export const replaceTag = (
     if (table === 'pages') await lockPages(transaction);
     // Merges lock contacts in another order.
     if (table === 'contacts') await lockMerges(transaction, 'shared');
+    // The new name needs no place among the tags: the former one leaves its own with the last record.
+    if (name !== undefined) {
+      await transaction.query(sql`SELECT set_config('tessera.renames_tag', 'on', true)`);
+    }
     const records = raw(`tenant_crm.${table}`);
     const these = sql`tenant_id = ${db.tenantId}::uuid AND id = ANY(${ids}::uuid[])`;
     // In the order of ids, so that two of these transactions cannot block each other.
