@@ -1,5 +1,10 @@
 import { crmAsyncapiDocument } from '@tessera/contracts';
-import { isBusy, isDatabaseUnavailable, migrationsApplied } from '@tessera/database-kit';
+import {
+  isBusy,
+  isDatabaseUnavailable,
+  isStatementTimeout,
+  migrationsApplied,
+} from '@tessera/database-kit';
 import {
   type Application,
   createApplication,
@@ -338,6 +343,7 @@ export const createApp = (context: Context, furtherGroups: RouteGroups = {}): Ap
     render: renderError,
     isBusy,
     isDatabaseUnavailable,
+    isStatementTimeout,
     logger,
     logsHealthChecks: config.logsHealthChecks,
     metrics,

@@ -87,6 +87,11 @@ export const migrations = new URL('../prisma/migrations', import.meta.url);
 const SCHEMA = 'tenant_crm';
 
 const BACKGROUND_POOL_SIZE = 8;
+/**
+ * How long a statement of a list, search, count or page of an export may take, in milliseconds. Their indexes and limits make
+ * them take much less. Changes and background work have the time limit of the pool (30 seconds).
+ */
+const READ_TIMEOUT_MS = 5000;
 
 /** How the rows of a tenant are accessed. */
 export const tenantAccess = (
@@ -151,8 +156,8 @@ export const createDatabase = (options: DatabaseOptions, logger: Logger): Databa
   const deliveries = openPool(url, { ...options, poolSize: Math.ceil(size / 2) }, logger);
   const reading = readUrl ? openReplica(primary, readUrl, options, logger) : undefined;
   const transactions = new AsyncLocalStorage<TenantDb>();
-  const connectionsOf = (pool: FairPool): Connections => {
-    const access = { ...tenantAccess(options), replica: reading?.replica };
+  const connectionsOf = (pool: FairPool, readTimeout?: number): Connections => {
+    const access = { ...tenantAccess(options), replica: reading?.replica, readTimeout };
     const ofTenant = createTenantDbs(pool, access);
     const forTenant = (tenantId: string): TenantDb => {
       const current = transactions.getStore();
@@ -166,7 +171,7 @@ export const createDatabase = (options: DatabaseOptions, logger: Logger): Databa
     };
   };
   return {
-    ...connectionsOf(primary),
+    ...connectionsOf(primary, READ_TIMEOUT_MS),
     background: connectionsOf(background),
     deliveries: connectionsOf(deliveries),
     pools: { primary, background, deliveries, ...(reading && { replica: reading.pool }) },

@@ -1,5 +1,10 @@
 import { asyncapiDocument } from '@tessera/contracts';
-import { isBusy, isDatabaseUnavailable, migrationsApplied } from '@tessera/database-kit';
+import {
+  isBusy,
+  isDatabaseUnavailable,
+  isStatementTimeout,
+  migrationsApplied,
+} from '@tessera/database-kit';
 import {
   type Application,
   bearerScheme,
@@ -250,6 +255,7 @@ export const createApp = (context: Context): Application => {
     renderPage: renderFailure(config),
     isBusy,
     isDatabaseUnavailable,
+    isStatementTimeout,
     logger,
     logsHealthChecks: config.logsHealthChecks,
     metrics,

@@ -115,6 +115,8 @@ export const errorCodes = {
     'Identity is unavailable. The token may still be valid, so do not sign out.',
   database_unavailable:
     'The database is unavailable; `Retry-After` is the number of seconds to wait.',
+  query_timeout:
+    'The request took too much time of the database: narrow the search or the filters, or try again after `Retry-After` seconds.',
   storage_full: 'The file store has no room for the file.',
   file_unavailable: 'The file store does not answer, or does not have the file.',
   overloaded: 'The service is overloaded; `Retry-After` is the number of seconds to wait.',

@@ -17,6 +17,8 @@ export interface DistributedSource {
   /** Whether these transactions have the current span in the setting `tessera.traceparent`. */
   readonly carriesTrace: boolean;
   readonly timeLimit: number;
+  /** `statement_timeout` of reads with `byIndex` and of snapshots, in milliseconds; the coordinator applies it. */
+  readonly readTimeout: number | undefined;
 }
 
 const BY_INDEX: Settings = { enable_seqscan: 'off', random_page_cost: '1.1', jit: 'off' };
@@ -57,7 +59,9 @@ export class DistributedTenantDb implements TenantDb {
   read<R>(statement: Statement, options?: ReadOptions<R>): Promise<R[]> {
     const { format } = options ?? {};
     if (!options?.byIndex) return this.#send(statement, format);
-    return this.#run('BEGIN READ ONLY', BY_INDEX, (db) => db.read<R>(statement, { format }));
+    return this.#run(this.#beginRead('BEGIN READ ONLY'), BY_INDEX, (db) =>
+      db.read<R>(statement, { format }),
+    );
   }
 
   transaction<T>(work: (db: TenantDb) => Promise<T>): Promise<T> {
@@ -65,7 +69,18 @@ export class DistributedTenantDb implements TenantDb {
   }
 
   snapshot<T>(work: (db: TenantDb) => Promise<T>): Promise<T> {
-    return this.#run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', BY_INDEX, work);
+    return this.#run(
+      this.#beginRead('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'),
+      BY_INDEX,
+      work,
+    );
+  }
+
+  #beginRead(begin: string): string {
+    const { readTimeout } = this.#source;
+    return readTimeout === undefined
+      ? begin
+      : `${begin}; SET LOCAL statement_timeout = ${readTimeout}`;
   }
 
   #settings(): Settings {

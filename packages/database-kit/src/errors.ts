@@ -123,6 +123,15 @@ export function isBusy(error: unknown): boolean {
   );
 }
 
+/** Whether a statement took longer than its `statement_timeout`, and not because somebody cancelled it. */
+export function isStatementTimeout(error: unknown): boolean {
+  return chain(error).some(
+    ({ code, originalCode, originalMessage, message }) =>
+      (originalCode ?? code) === '57014' &&
+      String(originalMessage ?? message).includes('statement timeout'),
+  );
+}
+
 /** The error and its causes: Prisma wraps the adapter's error, which wraps a description. */
 function chain(error: unknown): ErrorParts[] {
   if (typeof error !== 'object' || error === null) return [];

@@ -5,6 +5,7 @@ export {
   type ConstraintViolation,
   isBusy,
   isDatabaseUnavailable,
+  isStatementTimeout,
   isUniqueViolation,
   violatedConstraint,
 } from './errors.ts';

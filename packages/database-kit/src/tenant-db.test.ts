@@ -1,6 +1,6 @@
 /** @jest-environment-options {"timeZone": "Europe/Budapest"} */
 import { freshDatabase } from '@tessera/local-stack';
-import { isBusy, isDatabaseUnavailable } from './errors.ts';
+import { isBusy, isDatabaseUnavailable, isStatementTimeout } from './errors.ts';
 import type { FairPool } from './fair-pool.ts';
 import { createPool } from './pool.ts';
 import type { Statement } from './statements.ts';
@@ -296,5 +296,47 @@ describe('A statement that is planned once', () => {
       kept[way] = rows[0].kept;
     }
     expect(kept).toEqual({ query: true, transaction: true, read: false, snapshot: false });
+  });
+});
+
+describe('Reads have a time limit of their own', () => {
+  const slow = sql('SELECT pg_sleep(20)');
+  const late = { code: '57014', message: expect.stringContaining('statement timeout') };
+  const ways: [string, (db: TenantDb) => Promise<unknown>][] = [
+    ['a read', (db) => db.read(slow)],
+    ['a read by index', (db) => db.read(slow, { byIndex: true })],
+    ['a statement that is planned once', (db) => db.read(slow, { planOnce: true })],
+    ['a snapshot', (db) => db.snapshot((inside) => inside.read(slow))],
+  ];
+
+  test.each(ways)('%s', async (way, run) => {
+    const limited = [
+      { readTimeout: 100 },
+      { readTimeout: 100, role: 'pg_read_all_data' },
+      { readTimeout: 100, distributed: true },
+    ].filter(({ distributed }) => !distributed || /index|snapshot/.test(way));
+    for (const options of limited) {
+      const failure = await run(createTenantDb(pool, TENANT, options)).catch((error) => error);
+      expect(failure).toMatchObject(late);
+      expect([isStatementTimeout(failure), isDatabaseUnavailable(failure)]).toEqual([true, true]);
+    }
+  });
+
+  test('which changes do not have, nor the next statements of the connection', async () => {
+    const limited = createTenantDb(pool, TENANT, { readTimeout: 100 });
+    const timeout = sql("SELECT current_setting('statement_timeout') AS timeout");
+    expect(await limited.read(timeout)).toEqual([{ timeout: '100ms' }]);
+    expect(await limited.query(timeout)).toEqual([{ timeout: '30s' }]);
+    expect(await limited.transaction((inside) => inside.read(timeout))).toEqual([
+      { timeout: '30s' },
+    ]);
+    expect((await pool.query(timeout.text)).rows).toEqual([{ timeout: '30s' }]);
+  });
+
+  test('A statement that was cancelled did not exceed it', () => {
+    const cancelled = Object.assign(new Error('canceling statement due to user request'), {
+      code: '57014',
+    });
+    expect(isStatementTimeout(cancelled)).toBe(false);
   });
 });

@@ -87,6 +87,11 @@ export interface TenantDbOptions {
   readonly replica?: Replica | undefined;
   /** Maximum duration of a transaction in milliseconds. Default 30,000. */
   readonly timeLimit?: number;
+  /**
+   * `statement_timeout` of `read`, of statements with `planOnce` and of those in a snapshot, in milliseconds. Default: that of
+   * the pool, which applies to all others.
+   */
+  readonly readTimeout?: number | undefined;
 }
 
 const MAX_TRANSACTION_MS = 30_000;
@@ -119,6 +124,10 @@ const settingsSql = (settings: Readonly<Record<string, string>> = {}): string =>
     )
     .join('');
 
+/** The SQL that sets the time limit of reads; begins with a comma. PostgreSQL applies it to the statements that follow. */
+const timeoutSql = (readTimeout: number | undefined): string =>
+  settingsSql(readTimeout === undefined ? {} : { statement_timeout: `${readTimeout}` });
+
 const traceOfChange = (): string => currentTraceparent() ?? '';
 
 /** The statements that precede each statement of a role, or of the connection's user. */
@@ -133,15 +142,16 @@ const createPreambles = (
   role: string | undefined,
   settings: string,
   carriesTrace: boolean,
+  timeout: string,
 ): Preambles => {
   const traced = (parameter: string): string =>
     carriesTrace ? `, set_config('tessera.traceparent', ${parameter}, true)` : '';
   if (role === undefined) {
     return {
       query: { name: 'keep_plans', text: `SELECT ${KEEP_PLANS}${settings}${traced('$1')}` },
-      read: undefined,
-      planOnce: { name: 'plan_once', text: `SELECT ${PLAN_ONCE}${settings}` },
-      byIndex: { name: 'by_index', text: `SELECT ${BY_INDEX}` },
+      read: timeout ? { name: 'read', text: `SELECT ${timeout.slice(2)}` } : undefined,
+      planOnce: { name: 'plan_once', text: `SELECT ${PLAN_ONCE}${settings}${timeout}` },
+      byIndex: { name: 'by_index', text: `SELECT ${BY_INDEX}${timeout}` },
     };
   }
   const enter = enterTenant(role, '$1');
@@ -150,9 +160,12 @@ const createPreambles = (
       name: 'enter_tenant_keep_plans',
       text: `${enter}, ${KEEP_PLANS}${settings}${traced('$2')}`,
     },
-    read: { name: 'enter_tenant', text: enter },
-    planOnce: { name: 'enter_tenant_plan_once', text: `${enter}, ${PLAN_ONCE}${settings}` },
-    byIndex: { name: 'enter_tenant_by_index', text: `${enter}, ${BY_INDEX}` },
+    read: { name: 'enter_tenant', text: `${enter}${timeout}` },
+    planOnce: {
+      name: 'enter_tenant_plan_once',
+      text: `${enter}, ${PLAN_ONCE}${settings}${timeout}`,
+    },
+    byIndex: { name: 'enter_tenant_by_index', text: `${enter}, ${BY_INDEX}${timeout}` },
   };
 };
 
@@ -184,6 +197,8 @@ interface Source {
   readonly preambles: Preambles;
   readonly replica: Replica | undefined;
   readonly timeLimit: number;
+  /** See `timeoutSql`. */
+  readonly timeout: string;
 }
 
 /** How a statement is sent. */
@@ -242,16 +257,17 @@ class PooledTenantDb implements TenantDb {
   }
 
   async snapshot<T>(work: (db: TenantDb) => Promise<T>): Promise<T> {
-    const { pool, replica } = this.#source;
+    const { pool, replica, timeout } = this.#source;
+    const begin = `${SNAPSHOT}${timeout}`;
     if (replica && (await replica.isCurrentFor(this.tenantId))) {
       try {
-        return await this.#run(replica.pool, SNAPSHOT, work);
+        return await this.#run(replica.pool, begin, work);
       } catch (error) {
         // On the primary, the transaction would take as long.
         if (error instanceof TransactionTimeout || !replica.shouldUsePrimary(error)) throw error;
       }
     }
-    return this.#run(pool, SNAPSHOT, work);
+    return this.#run(pool, begin, work);
   }
 
   async #readFrom<R>(pool: FairPool, statement: Statement, options: ReadOptions<R>): Promise<R[]> {
@@ -306,7 +322,8 @@ export const createTenantDbs = (
       throw new TypeError('Distributed tables have neither a role nor a replica');
     }
     const { carriesTrace = false } = options;
-    const distributed = { pool, settings: options.settings ?? {}, carriesTrace, timeLimit };
+    const { settings = {}, readTimeout } = options;
+    const distributed = { pool, settings, carriesTrace, timeLimit, readTimeout };
     return (tenantId) => {
       checkTenant(tenantId);
       return new DistributedTenantDb(distributed, tenantId, readSchema);
@@ -314,8 +331,18 @@ export const createTenantDbs = (
   }
   const settings = settingsSql(options.settings);
   const { carriesTrace = false } = options;
-  const preambles = createPreambles(role, settings, carriesTrace);
-  const source: Source = { pool, role, settings, carriesTrace, preambles, replica, timeLimit };
+  const timeout = timeoutSql(options.readTimeout);
+  const preambles = createPreambles(role, settings, carriesTrace, timeout);
+  const source: Source = {
+    pool,
+    role,
+    settings,
+    carriesTrace,
+    preambles,
+    replica,
+    timeLimit,
+    timeout,
+  };
   return (tenantId) => {
     checkTenant(tenantId);
     return new PooledTenantDb(source, tenantId, readSchema);

@@ -14,6 +14,8 @@ export interface ErrorHandlerOptions {
   isDatabaseUnavailable?(error: unknown): boolean;
   /** Whether an error means that other work of the caller or its tenant uses their share of the database: 503 `overloaded`. */
   isBusy?(error: unknown): boolean;
+  /** Whether an error means that a statement exceeded its time limit: 503 `query_timeout`. */
+  isStatementTimeout?(error: unknown): boolean;
 }
 
 /** 404: no route matches the path. */
@@ -62,6 +64,14 @@ const shareInUse = (cause: unknown): HttpError =>
     cause,
   );
 
+/** 503: the database took too long for a statement, which is no failure of the database. */
+export const queryTimeout = (cause: unknown): HttpError =>
+  unavailable(
+    'query_timeout',
+    'The database took too long for this. Narrow the search or the filters, or request less at once; otherwise try again.',
+    cause,
+  );
+
 /** 500: an unexpected error. */
 export const internalError = (cause: unknown): HttpError =>
   new HttpError(500, 'internal_error', 'An internal error occurred.', { cause });
@@ -77,6 +87,7 @@ export const errorHandler = (options: ErrorHandlerOptions): ErrorRequestHandler 
       return malformedAddress(cause);
     }
     if (options.isBusy?.(cause)) return shareInUse(cause);
+    if (options.isStatementTimeout?.(cause)) return queryTimeout(cause);
     return options.isDatabaseUnavailable?.(cause)
       ? databaseUnavailable(cause)
       : internalError(cause);

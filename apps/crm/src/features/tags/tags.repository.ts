@@ -24,10 +24,14 @@ export interface TagReplacement {
 type TagPosition = Pick<TagPayload, 'name' | 'count'>;
 
 /**
- * The counts of each tag, or of one, under its most frequent spelling; triggers maintain them, so that no record is read.
+ * The counts of the tags that meet a condition, under their most frequent spellings; triggers maintain them, so that no record is
+ * read. All spellings of a tag meet it, or none. The collation compares keys faster than that of the database.
  */
-const counts = (db: TenantDb, tables: readonly TaggedTable[], tag?: string): Prisma.Sql => {
-  const which = tag === undefined ? empty : sql`AND ${isCountOf(tag)}`;
+const counts = (
+  db: TenantDb,
+  tables: readonly TaggedTable[],
+  condition: Prisma.Sql,
+): Prisma.Sql => {
   const each = tables.map((table) => [table, raw(`${table}_count`)] as const);
   const spelled = each.map(
     ([table, count]) =>
@@ -39,9 +43,9 @@ const counts = (db: TenantDb, tables: readonly TaggedTable[], tag?: string): Pri
     sum(count)::bigint AS count,
     ${join(each.map(([, count]) => sql`sum(${count})::bigint AS ${count}`))}
   FROM (
-    SELECT tag, tag_key, min(${foldedTag}) AS folded, sum(count) AS count, ${join(spelled)}
+    SELECT tag, tag_key COLLATE "C" AS tag_key, min(${foldedTag}) AS folded, sum(count) AS count, ${join(spelled)}
     FROM ${raw(db.readSchema)}.tag_counts
-    WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ANY(${tables}) ${which}
+    WHERE tenant_id = ${db.tenantId}::uuid AND table_name = ANY(${tables}) AND ${condition}
     GROUP BY tag, tag_key HAVING sum(count) > 0
   ) AS spelled
   GROUP BY tag_key`;
@@ -66,7 +70,7 @@ export const findTag = async <T extends TaggedTable>(
   tag: string,
 ): Promise<TagPayload<T> | undefined> => {
   const [found] = await db.read<TagPayload<T>>(
-    sql`SELECT ${shown(tables)} FROM (${counts(db, tables, tag)}) AS counted`,
+    sql`SELECT ${shown(tables)} FROM (${counts(db, tables, isCountOf(tag))}) AS counted`,
   );
   return found;
 };
@@ -111,7 +115,7 @@ const following = (sort: TagQuery['sort'], { name, count }: TagPosition): Prisma
 /** The condition of a search in names. */
 const foundBy = (search: string): Prisma.Sql => {
   const term = search.trim();
-  return term ? sql`strpos(folded, tenant_crm.search_key(${term})) > 0` : sql`TRUE`;
+  return term ? sql`strpos(${foldedTag}, tenant_crm.search_key(${term})) > 0` : sql`TRUE`;
 };
 
 /** One page of a tenant's tags, or the last page if the requested one is beyond the end. */
@@ -121,7 +125,7 @@ export const listTags = async <T extends TaggedTable>(
   { page, per_page: perPage, sort, search = '' }: TagQuery,
 ): Promise<Page<TagPayload<T>>> => {
   const rows = await db.read<TagPayload<T> & { total: number; name: string | null }>(sql`
-    WITH found AS (SELECT * FROM (${counts(db, tables)}) AS counted WHERE ${foundBy(search)}),
+    WITH found AS (${counts(db, tables, foundBy(search))}),
       counted AS (SELECT count(*)::int AS total FROM found)
     SELECT total, page.* FROM counted LEFT JOIN LATERAL (
       SELECT ${shown(tables)} FROM found ${ordered(sort)} LIMIT ${perPage}
@@ -144,9 +148,9 @@ export const nextTags = <T extends TaggedTable>(
   { sort, search = '' }: Pick<TagQuery, 'sort' | 'search'>,
   { after, limit }: { readonly after: TagPosition | undefined; readonly limit: number },
 ): Promise<readonly TagPayload<T>[]> => {
-  const rest = after ? sql`AND ${following(sort, after)}` : empty;
+  const rest = after ? sql`WHERE ${following(sort, after)}` : empty;
   return db.read<TagPayload<T>>(sql`
-    SELECT ${shown(tables)} FROM (${counts(db, tables)}) AS counted WHERE ${foundBy(search)} ${rest}
+    SELECT ${shown(tables)} FROM (${counts(db, tables, foundBy(search))}) AS counted ${rest}
     ${ordered(sort)} LIMIT ${limit}`);
 };
 
