@@ -7,11 +7,10 @@ import type { ListFormat, Listing, ListRequest, Page } from './listing.ts';
 import { createManyRows, type ManyRows } from './many-rows.ts';
 import { readNarrowedList } from './narrowed-list.ts';
 import { type Cause, createDifferences, lastValuesOf, recordChanges } from './record-changes.ts';
-import { columnsOf } from './row.ts';
+import { type ColumnValues, columnsOf } from './row.ts';
 import { anyOf, createRowConditions, type Expected } from './row-conditions.ts';
 import { searchCondition } from './search.ts';
 import { keysColumn } from './tenant-fields.ts';
-import { lockUntilEnd } from './transaction-lock.ts';
 import { readWholeList } from './whole-list.ts';
 
 const { sql, join, raw } = Prisma;
@@ -53,8 +52,8 @@ export interface RecordRepository<T extends KindTypes> extends ManyRows<T> {
   selectId(db: TenantDb, scope: Scope<T['row']>, key: string): Prisma.Sql;
   /** How many of the keys are those of rows in the scope, deleted or not. */
   countAmong(db: TenantDb, scope: Scope<T['row']>, keys: readonly string[]): Promise<number>;
-  /** Counts the rows of the scope under a lock that lasts until the transaction ends. */
-  countLocked(db: TenantDb, scope: Scope<T['row']>): Promise<number>;
+  /** How many rows with these columns are not deleted, up to `limit`. */
+  countUpTo(db: TenantDb, columns: ColumnValues<T['row']>, limit: number): Promise<number>;
   insert(db: TenantDb, id: string, values: object, cause: Cause): Promise<T['row']>;
   /**
    * Locks the rows that exist, in the order of their ids, until the transaction ends, and returns them. Deleted rows
@@ -247,13 +246,10 @@ export const createRepository = <T extends KindTypes>(kind: Kind<T>): RecordRepo
       return counted?.count ?? 0;
     },
 
-    async countLocked(db, scope) {
-      // Without the lock, two concurrent transactions could both stay below the maximum.
-      await lockUntilEnd(db, `${name} ${db.tenantId} ${JSON.stringify(scope.columns ?? {})}`);
-      const where = join([...within(db, scope), ...undeleted], ' AND ');
-      const [counted] = await db.query<{ count: number }>(
-        sql`SELECT count(*)::int AS count FROM ${table} WHERE ${where}`,
-      );
+    async countUpTo(db, columns, limit) {
+      const where = join([...within(db, { columns }), ...undeleted], ' AND ');
+      const [counted] = await db.query<{ count: number }>(sql`
+        SELECT count(*)::int AS count FROM (SELECT FROM ${table} WHERE ${where} LIMIT ${limit}) AS found`);
       return counted?.count ?? 0;
     },
 

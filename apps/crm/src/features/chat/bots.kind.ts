@@ -50,6 +50,8 @@ export const bot = declareKind({
   inputOnly: ['secret'],
   sort: { name: 'sort_name', ...timeSort },
   defaultSort: 'name',
+  maximum: 1000,
+  counted: true,
   filters: timeFilters,
   rules: {
     create: ({ secret }) => ({ token_hash: hashSecret(secret) }),
@@ -69,6 +71,7 @@ export const channelBot = declareKind({
   answer: named('ChannelBot', shape({ bot_id: reference('bots'), created_at: time() })),
   hidden: { channel_id: hidden<string>() },
   parent: { kind: channel, column: 'channel_id' },
+  maximum: 1000,
   locksParent: true,
   key: 'bot_id',
   sort: { created_at: 'created_at' },

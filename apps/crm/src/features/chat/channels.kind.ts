@@ -141,6 +141,8 @@ export const channel = declareKind({
     ...timeFilters,
   },
   search: true,
+  // Lists and searches of messages find the channels of the caller first.
+  maximum: 50_000,
   // What a caller may see is counted.
   counted: false,
   scope: (caller) => visibleChannels(caller),

@@ -42,6 +42,7 @@ export const participant = declareKind({
   ),
   hidden: { channel_id: hidden<string>(), read_position: hidden<number>() },
   parent: { kind: channel, column: 'channel_id' },
+  maximum: 5000,
   locksParent: true,
   key: 'user_id',
   sort: { created_at: 'created_at', role: 'role' },

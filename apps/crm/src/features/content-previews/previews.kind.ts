@@ -70,6 +70,8 @@ const previewOf = (content: Kind, { table, column, resource }: Previewed) => {
     hidden: { [column]: hidden<string>(), ...hiddenLinkColumns },
     inputOnly: ['secret'],
     parent: { kind: content, column },
+    maximum: 1000,
+    counted: true,
     sort: { created_at: 'created_at', expires_at: 'expires_at' },
     defaultSort: '-created_at',
     filters: {},

@@ -40,6 +40,8 @@ export const folderMember = declareKind({
   ),
   hidden: { folder_id: hidden<string>() },
   parent: { kind: documentFolder, column: 'folder_id' },
+  maximum: 1000,
+  counted: true,
   key: 'user_id',
   sort: { created_at: 'created_at' },
   defaultSort: 'created_at',

@@ -41,6 +41,9 @@ export const documentFolder = declareKind({
   sort: { name: 'sort_name', ...timeSort },
   defaultSort: 'name',
   filters: { parent_id: equals('parent_id', uuid()), in_root: inRoot('parent_id'), ...timeFilters },
+  // Lists read those that some members see with the others.
+  maximum: 10_000,
+  counted: true,
   search: true,
   // A change of the members, also of a folder above, is no version of the folder.
   revision: ({ restricted_by }) => Number(restricted_by.length > 0),

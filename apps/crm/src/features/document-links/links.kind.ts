@@ -70,6 +70,8 @@ export const documentLink = declareKind({
   parent: { kind: document, column: 'document_id' },
   // The history of the document gets each change; its final deletion locks it before its links, too.
   locksParent: true,
+  maximum: 1000,
+  counted: true,
   sort: { created_at: 'created_at', expires_at: 'expires_at' },
   defaultSort: '-created_at',
   filters: {},

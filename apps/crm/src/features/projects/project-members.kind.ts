@@ -38,6 +38,8 @@ export const projectMember = declareKind({
   hidden: { project_id: hidden<string>() },
   parent: { kind: project, column: 'project_id' },
   // A new owner of the project becomes a manager.
+  maximum: 1000,
+  counted: true,
   locksParent: true,
   key: 'user_id',
   sort: { created_at: 'created_at', role: 'role' },

@@ -72,6 +72,9 @@ export const project = declareKind({
     due_to: to('due_date', date()),
     ...timeFilters,
   },
+  // Lists of tasks and time entries find the projects of the caller first.
+  maximum: 20_000,
+  counted: true,
   search: true,
   constraints: {
     projects_due_date_check: {
