@@ -2,6 +2,7 @@ import { complete, type Field, omissible, type Shape, shape } from '@tessera/fie
 import { empty } from '@tessera/http-kit';
 import { record } from '../http.ts';
 import type { Kind, KindTypes } from './kind.ts';
+import { withMaximum } from './maximum.ts';
 import { withArticle } from './paths.ts';
 import { hiddenSince, visibleReplay } from './replays.ts';
 import { declare, type Frame } from './route-frame.ts';
@@ -16,9 +17,6 @@ export const changeRoutes = <T extends KindTypes>(
   const create: Shape & Field<T['create']> = kind.create;
   const update: Shape & Field<T['update']> = kind.update;
   const aRecord = withArticle(kind.name);
-  const limited = kind.maximum !== undefined && {
-    409: `The limit of ${kind.maximum} records is reached`,
-  };
   const scopedOnly = kind.scope && !kind.parent && hiddenSince;
   return {
     create: ({ problems, ...text } = {}) =>
@@ -27,7 +25,7 @@ export const changeRoutes = <T extends KindTypes>(
         method: 'post',
         summary: `Create ${aRecord}`,
         ...text,
-        problems: { ...scopedOnly, ...(problems ?? limited) },
+        problems: { ...scopedOnly, ...withMaximum(kind, problems) },
         body: create,
         responses: { 201: record(answer) },
         responseHeaders: { 201: ['ETag', 'Location'] },
@@ -68,7 +66,7 @@ export const changeRoutes = <T extends KindTypes>(
         },
       }),
 
-    restore: (text = {}) =>
+    restore: ({ problems, ...text } = {}) =>
       changing(
         {
           ...onOne('delete', '/restore'),
@@ -77,6 +75,7 @@ export const changeRoutes = <T extends KindTypes>(
           description: 'A record that is not deleted does not change.',
           ...(kind.restoreInput && { body: omissible(kind.restoreInput) }),
           ...text,
+          problems: withMaximum(kind, problems),
         },
         (caller, params, body, versions) =>
           scoped(params).restore(caller, keyIn(params), versions, body),

@@ -1,6 +1,6 @@
 import { HttpError } from '@tessera/http-kit';
 import type { TenantDb } from '../database.ts';
-import type { KindTypes, Scope } from './kind.ts';
+import type { Kind, KindTypes, Scope } from './kind.ts';
 import type { Access } from './scope.ts';
 import { lockUntilEnd } from './transaction-lock.ts';
 
@@ -23,4 +23,14 @@ export const requireBelowMaximum = async <T extends KindTypes>(
   throw new HttpError(409, 'conflict', `The limit of ${maximum} has been reached.`, {
     details: { maximum },
   });
+};
+
+/** The problems of a route that adds a record of a kind, with the one that the maximum causes. */
+export const withMaximum = <P>(
+  { maximum }: Pick<Kind, 'maximum'>,
+  problems: Readonly<Record<number, P>> = {},
+): Readonly<Record<number, P | string>> => {
+  if (maximum === undefined) return problems;
+  const reasons = [problems[409], `The limit of ${maximum} records is reached`];
+  return { ...problems, 409: reasons.filter((reason) => reason !== undefined).join('; ') };
 };

@@ -1,6 +1,7 @@
 import { described, named, shape, text } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { record, route } from '../../http.ts';
+import { withMaximum } from '../../records/maximum.ts';
 import { hashSecret, withNewToken } from '../../records/record-tokens.ts';
 import { createFrame } from '../../records/route-frame.ts';
 import { recordRoutes } from '../../records/routes.ts';
@@ -34,6 +35,7 @@ export const botRoutes = (bots: Bots, channelBots: ChannelBots): RouteTable => {
       body: BotInput,
       responses: { 201: record(BotWithToken) },
       responseHeaders: { 201: ['ETag', 'Location'] },
+      problems: withMaximum(bot),
       // Responses to keys are stored, and a token must not be.
       isIdempotent: false,
       handler: async ({ caller, body, req, reply }) => {

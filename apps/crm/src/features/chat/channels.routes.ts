@@ -1,6 +1,7 @@
 import { bool, described, shape, withDefault } from '@tessera/fields';
 import { type Exports, empty, type RouteTable } from '@tessera/http-kit';
 import { record, route } from '../../http.ts';
+import { withMaximum } from '../../records/maximum.ts';
 import { hiddenSince, visibleReplay } from '../../records/replays.ts';
 import { createFrame } from '../../records/route-frame.ts';
 import { recordRoutes } from '../../records/routes.ts';
@@ -45,7 +46,7 @@ export const channelRoutes = (service: ChannelService, exports: Exports): RouteT
       body: ChannelInput,
       responses: { 200: record(viewable(channel, Channel)), 201: record(Channel) },
       responseHeaders: { 200: ['ETag'], 201: ['ETag', 'Location'] },
-      problems: hiddenSince,
+      problems: withMaximum(channel, hiddenSince),
       handler: async ({ caller, body, req, reply }) => {
         const { isNew, opened } = await service.open(caller, body);
         if (!isNew) {

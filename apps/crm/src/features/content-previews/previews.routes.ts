@@ -12,6 +12,7 @@ import {
 } from '@tessera/fields';
 import { fileResponse, type RouteTable } from '@tessera/http-kit';
 import { record, route } from '../../http.ts';
+import { withMaximum } from '../../records/maximum.ts';
 import { createFrame } from '../../records/route-frame.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { creationHeaders } from '../../records/versions.ts';
@@ -63,6 +64,7 @@ const previewRoutesOf = (
       body: omissible(PreviewInput),
       responses: { 201: record(PreviewWithToken) },
       responseHeaders: { 201: ['ETag', 'Location'] },
+      problems: withMaximum(kind),
       // A response to an idempotency key is stored, and a token must not be.
       isIdempotent: false,
       handler: async ({ caller, params, body, req, reply }) => {

@@ -1,6 +1,7 @@
 import { described, named, omissible, rawText, shape, text } from '@tessera/fields';
 import { fileResponse, type RouteTable } from '@tessera/http-kit';
 import { record, route } from '../../http.ts';
+import { withMaximum } from '../../records/maximum.ts';
 import { createFrame } from '../../records/route-frame.ts';
 import { recordRoutes } from '../../records/routes.ts';
 import { creationHeaders } from '../../records/versions.ts';
@@ -38,6 +39,7 @@ export const linkRoutes = ({ links, create }: LinkService): RouteTable => {
       body: omissible(LinkInput),
       responses: { 201: record(LinkWithToken) },
       responseHeaders: { 201: ['ETag', 'Location'] },
+      problems: withMaximum(documentLink),
       // A response to an idempotency key is stored, and a token must not be.
       isIdempotent: false,
       handler: async ({ caller, params, body, req, reply }) => {
