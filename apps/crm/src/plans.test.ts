@@ -159,9 +159,9 @@ const isExpected = ({ text }: ExecutedPlan): boolean =>
   // Values of a deleted field are removed in the order of ids, in the background.
   /jsonb_exists\(custom/.test(text);
 
-/** Whether a problem is that tags are searched among the counts of all tags of the tenant. */
+/** Whether a problem is that tags are searched among the counts of all tags of the tenant, whose number is limited. */
 const isOfTags = ({ text }: ExecutedPlan, problem: string): boolean =>
-  / rows of tag_counts\b/.test(problem) && text.includes('strpos(tenant_crm.search_key(');
+  / rows of tag_counts\b/.test(problem) && text.includes('strpos(coalesce(search_key,');
 
 /**
  * Whether a problem is one of the small table. Of a search, the planner expects fewer rows than a batch of an export has, and

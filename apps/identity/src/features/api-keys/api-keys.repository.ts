@@ -74,6 +74,12 @@ export class ApiKeysRepository {
     return row && keyOf(row);
   }
 
+  /** How many keys of the account are valid. */
+  countValid(tx: Transaction, account: ServiceAccountRef): Promise<number> {
+    const where = { ...rowsOf(account), revokedAt: null, expiresAt: { gt: new Date() } };
+    return tx.token.count({ where });
+  }
+
   /** Stores and signs a key. It becomes valid when the transaction commits. */
   async add(
     tx: Transaction,

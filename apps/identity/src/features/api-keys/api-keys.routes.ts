@@ -14,6 +14,7 @@ import {
 import type { RouteTable } from '@tessera/http-kit';
 import { knownScope, warningsAbout } from '../../access/known-policy.ts';
 import { done, pageFields, pageMeta, page as pageOf, route, success } from '../../http/route.ts';
+import { fullAt, MAX_API_KEYS } from '../../lists/maximum.ts';
 import { originOf } from '../../origin/origin.ts';
 import type {
   ApiKey as ApiKeyRecord,
@@ -109,6 +110,7 @@ export const apiKeyRoutes = (
     params: AccountParams,
     body: apiKeyInput(permissions),
     responses: { 201: success(IssuedApiKey) },
+    problems: fullAt(MAX_API_KEYS),
     async handler({ caller, params, body, req, reply }) {
       const given = { name: body.name, expiresAt: body.expires_at, scopes: body.scopes };
       const issued = await keys.create(caller, params, given, originOf(req));

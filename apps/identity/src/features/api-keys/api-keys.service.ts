@@ -7,6 +7,7 @@ import { requireScopesOfTenant } from '../../access/known-policy.ts';
 import { noteOf } from '../../activity/activity.ts';
 import { created } from '../../activity/changes.ts';
 import type { Transaction } from '../../database.ts';
+import { MAX_API_KEYS, requireBelow } from '../../lists/maximum.ts';
 import type { Origin } from '../../origin/origin.ts';
 import { enqueue } from '../../outbox/outbox.ts';
 import type { Caller, UserCaller } from '../../tokens/caller.ts';
@@ -127,6 +128,7 @@ export class ApiKeysService {
     return this.#forAccount(caller, account, async ({ holder, tx }, owner) => {
       requireScopesOfTenant(this.#use.permissions, holder.slug, scopes);
       requireCallerHolds(holder, rightsLimitedTo(owner, scopes));
+      requireBelow(MAX_API_KEYS, await this.#use.repository.countValid(tx, account));
       const issued = await this.#use.repository.add(tx, account, terms);
       const changes = created({ name, scopes, expires_at: issued.expiresAt });
       const details = { ...activityOf(account, issued), changes };

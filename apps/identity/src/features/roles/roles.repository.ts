@@ -88,6 +88,11 @@ export class RolesInTransaction {
     return row && tenantRoleOf(row);
   }
 
+  /** How many roles the tenant has besides the built-in ones. */
+  count(): Promise<number> {
+    return this.#tx.role.count({ where: { tenantId: this.#tenantId } });
+  }
+
   /** Whether another role has this name, in any case. */
   async isTaken(name: string, except?: string): Promise<boolean> {
     const other = await this.#tx.role.findFirst({

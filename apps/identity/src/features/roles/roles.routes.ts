@@ -17,6 +17,7 @@ import {
 import type { RouteTable } from '@tessera/http-kit';
 import { knownPolicies, Policies } from '../../access/known-policy.ts';
 import { done, pageFields, pageMeta, page as pageOf, route, success } from '../../http/route.ts';
+import { fullAt, MAX_ROLES } from '../../lists/maximum.ts';
 import { originOf } from '../../origin/origin.ts';
 import { withdrawnInvitations } from '../../tokens/one-time.ts';
 import type { TenantRole } from './role.ts';
@@ -97,6 +98,7 @@ export const roleRoutes = (roles: RolesService, permissions: PermissionRegistry)
     params: TenantParams,
     body: named('RoleInput', contentOf(permissions)),
     responses: { 201: success(Role) },
+    problems: fullAt(MAX_ROLES),
     async handler({ caller, params, body, req, reply }) {
       const role = await roles.create(caller, params.tenantId, body, originOf(req));
       return reply(201, { success: true, data: present(role) });

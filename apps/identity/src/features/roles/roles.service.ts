@@ -3,6 +3,7 @@ import { HttpError, invalidField, notFound } from '@tessera/http-kit';
 import { requireEffectivePolicies } from '../../access/known-policy.ts';
 import { noteOf } from '../../activity/activity.ts';
 import { changesBetween, created, deleted } from '../../activity/changes.ts';
+import { MAX_ROLES, requireBelow } from '../../lists/maximum.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { Caller } from '../../tokens/caller.ts';
 import type { MemberContext, MembersService } from '../members/members.service.ts';
@@ -82,6 +83,7 @@ export class RolesService {
       requireEffectivePolicies(this.#permissions, holder.slug, content.policies);
       await this.#requireFreeName(roles, content.name);
       requireNoGrant(missingRight(holder, combinedRights(content)));
+      requireBelow(MAX_ROLES, await roles.count());
       const role = await roles.create(content);
       const changes = created(contentOf(role));
       await noteOf(tx, caller, origin, 'role_created', { tenantId, subjectId: role.id, changes });

@@ -12,6 +12,10 @@ export type AccountChange = { readonly [K in keyof AccountFields]?: AccountField
 /** Service accounts have a single name, but users have two columns. */
 const nameInRow = (name: string) => ({ firstName: name, lastName: '' });
 
+/** How many service accounts are members of the tenant. */
+export const countAccounts = (tx: Transaction, tenantId: string): Promise<number> =>
+  tx.membership.count({ where: { tenantId, user: { isServiceAccount: true } } });
+
 /** Returns the id. The account is not a member of any tenant yet. */
 export const addAccount = async (
   tx: Transaction,

@@ -11,6 +11,7 @@ import {
 } from '@tessera/fields';
 import type { RouteTable } from '@tessera/http-kit';
 import { done, pageMeta, page as pageOf, route, success } from '../../http/route.ts';
+import { fullAt, MAX_SERVICE_ACCOUNTS } from '../../lists/maximum.ts';
 import { originOf } from '../../origin/origin.ts';
 import type { Member } from '../members/member.ts';
 import { MembersInQuery, memberQueryOf } from '../members/members.query.ts';
@@ -70,6 +71,7 @@ export const serviceAccountRoutes = (accounts: ServiceAccountsService): RouteTab
     params: TenantParams,
     body: ServiceAccountInput,
     responses: { 201: success(ServiceAccount) },
+    problems: fullAt(MAX_SERVICE_ACCOUNTS),
     async handler({ caller, params, body, req, reply }) {
       const { email = null, ...given } = body;
       const input = { ...given, email };

@@ -3,6 +3,7 @@ import type { Policy } from '@tessera/scope-matcher';
 import { noteOf } from '../../activity/activity.ts';
 import { changesBetween, created } from '../../activity/changes.ts';
 import type { Transaction } from '../../database.ts';
+import { MAX_SERVICE_ACCOUNTS, requireBelow } from '../../lists/maximum.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { NewEvent } from '../../outbox/outbox.ts';
 import type { Caller } from '../../tokens/caller.ts';
@@ -16,6 +17,7 @@ import {
   type AccountFields,
   addAccount,
   changeAccount,
+  countAccounts,
   retireAccount,
 } from './service-accounts.repository.ts';
 
@@ -79,6 +81,7 @@ export class ServiceAccountsService {
     return this.#members.changing(caller, tenantId, async (context) => {
       const { members, tx } = context;
       const role = await this.#grantableRole(context, given.role);
+      requireBelow(MAX_SERVICE_ACCOUNTS, await countAccounts(tx, tenantId));
       const userId = await addAccount(tx, tenantId, given);
       await members.add(userId, role.id);
       const account = requireServiceAccount(await members.member(userId));
