@@ -36,6 +36,12 @@ export const advisoryLocks = {
 
 export const migrations = new URL('../prisma/migrations', import.meta.url);
 
+/**
+ * How long a statement may take, in milliseconds. All of them find rows by an index or work in batches; those that may take longer
+ * set their own time limit.
+ */
+const STATEMENT_TIMEOUT_MS = 10_000;
+
 export interface DatabaseOptions {
   readonly url: string;
   /** Connections for requests. */
@@ -73,6 +79,7 @@ export const createDatabase = (
       applicationName: 'identity',
       size,
       keyOf: connectionShare,
+      statementTimeout: STATEMENT_TIMEOUT_MS,
       pooler,
       directUrl,
       onConnectionLost: (err) => logger.warn({ err }, 'database connections were lost'),

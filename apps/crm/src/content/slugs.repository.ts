@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { lockUntilEnd } from '../records/transaction-lock.ts';
@@ -14,9 +15,15 @@ export interface SlugSpace {
   readonly id: string;
 }
 
+/** How many records with the same title are numbered one after the other. */
+const MAX_NUMBERED = 1000;
+
+/** The slug with a number that hardly any record has. */
+const randomlyNumbered = (stem: string): string => `${stem}-${randomInt(10_000, 100_000_000)}`;
+
 /**
- * The slugs of other live records that are `slug` or begin with `slug-`. Until the transaction ends, no other
- * transaction takes a slug that differs from this one only in its number.
+ * The slugs of other live records that are `slug`, which comes first, or begin with `slug-`: no more than `MAX_NUMBERED`. Until
+ * the transaction ends, no other transaction takes a slug that differs from this one only in its number.
  */
 const takenSlugs = async (
   db: TenantDb,
@@ -29,16 +36,21 @@ const takenSlugs = async (
     SELECT slug FROM ${raw(`tenant_crm.${table}`)}
     WHERE tenant_id = ${db.tenantId}::uuid AND language = ${language}
       AND slug >= ${slug} AND slug < ${`${slug}.`} AND deleted_at IS NULL AND id <> ${id}::uuid
-      AND substr(slug, ${slug.length + 1}::int) ~ '^(-[0-9]+)?$'`);
+      AND substr(slug, ${slug.length + 1}::int) ~ '^(-[0-9]+)?$'
+    ORDER BY slug LIMIT ${MAX_NUMBERED}`);
   return new Set(rows.map((row) => row.slug));
 };
 
-/** `wanted` if it is free; otherwise the first free slug of it and a number, which is no longer than slugs can be. */
+/**
+ * `wanted` if it is free; otherwise the first free slug of it and a number, which is no longer than slugs can be. If there are
+ * too many of them to read, the number is random.
+ */
 export const freeSlug = async (db: TenantDb, space: SlugSpace, wanted: string): Promise<string> => {
   const taken = await takenSlugs(db, space, wanted);
   if (!taken.has(wanted)) return wanted;
   const stem = shortened(wanted);
-  return firstFree(stem, stem === wanted ? taken : await takenSlugs(db, space, stem));
+  const numbered = stem === wanted ? taken : await takenSlugs(db, space, stem);
+  return numbered.size < MAX_NUMBERED ? firstFree(stem, numbered) : randomlyNumbered(stem);
 };
 
 /** Adds the slug of a published record to those that it has had, as the current one. */
