@@ -1,4 +1,7 @@
+import { callerIn } from '../../testing/records.ts';
+import { startImport } from '../../testing/start-import.ts';
 import { tenantForEachTest } from '../../testing/tenant.ts';
+import { findImport } from '../imports/imports.repository.ts';
 
 const { crm, tenant, get, post, put } = tenantForEachTest();
 
@@ -53,6 +56,29 @@ test('Tags of one request count together, also in a batch and after a part that 
   await company('a', 'b').expect(201);
   expect(await found('Acme')).toBe(1);
 });
+
+test('An import saves the rows whose tags there is room for, and the others fail', async () => {
+  const { context } = crm();
+  const caller = callerIn(tenant().id);
+  const rows = Array.from({ length: 1100 }, (_, row) => {
+    const tags = Array.from({ length: row < 1000 ? 10 : 1 }, (_, n) => `tag ${row} ${n}`);
+    return `Ada ${row},"${tags.join(',')}"`;
+  });
+  const started = await startImport(context, 'first_name,tags', [...rows, 'Bob,tag 1 1'], {
+    caller,
+  });
+  await started.ended;
+  expect(await findImport(started.db, started.id)).toMatchObject({
+    status: 'completed',
+    rows_created: 1001,
+    rows_failed: 100,
+  });
+  const { rows: failures } = await context.pool.query(
+    'SELECT DISTINCT errors FROM tenant_crm.import_failures WHERE import_id = $1',
+    [started.id],
+  );
+  expect(JSON.stringify(failures)).toContain('10000 different ones together');
+}, 120_000);
 
 test('A tag is renamed and removed at the limit, and then there is room', async () => {
   await withTags(MAXIMUM);
