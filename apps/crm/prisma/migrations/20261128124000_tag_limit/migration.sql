@@ -7,8 +7,8 @@ SELECT tenant_crm.protect('tenant_crm.tag_counts');
 -- admit_tag(table, tenant, counts): refuses one more tag of a tenant if the records of a table have 10,000 different ones.
 -- Spellings count, because lists and searches read each of them. The tags are counted once in a transaction, whose setting
 -- `tessera.tag_places` has the places that are left; the rollback to a savepoint also resets the setting. From half of the limit
--- on, transactions with new tags of the same table and tenant wait for one another, so that they cannot exceed it together. Below,
--- they do not, and only thousands of new tags in concurrent transactions could exceed it. Renaming a tag needs a place for both
+-- on, and from the 50th new tag of a transaction on, those with new tags of the same table and tenant wait for one another, so that
+-- they do not exceed it together. Others, which add a tag now and then, do not wait. Renaming a tag needs a place for both
 -- names until the last record has changed, so its transactions have `tessera.renames_tag`. Tenants of earlier releases
 -- that have more tags keep and use them, but cannot add any.
 CREATE FUNCTION tenant_crm.admit_tag(counted text, tenant uuid, counts text) RETURNS void
@@ -19,6 +19,7 @@ DECLARE
   known text[] := string_to_array(current_setting('tessera.tag_places', true), '|');
   places int;
   is_locked boolean := false;
+  added int := 0;
 BEGIN
   IF current_setting('tessera.renames_tag', true) = 'on' THEN
     RETURN;
@@ -26,8 +27,9 @@ BEGIN
   IF known[1] = about THEN
     places := known[2]::int;
     is_locked := known[3]::boolean;
+    added := known[4]::int;
   END IF;
-  WHILE places IS NULL OR (places <= maximum / 2 AND NOT is_locked) LOOP
+  WHILE places IS NULL OR (NOT is_locked AND (places <= maximum / 2 OR added >= 50)) LOOP
     IF places IS NOT NULL THEN
       PERFORM pg_advisory_xact_lock(hashtextextended('tags ' || about, 0));
       is_locked := true;
@@ -42,7 +44,7 @@ BEGIN
     RAISE EXCEPTION 'The % of the tenant have % different tags', counted, maximum
       USING ERRCODE = 'check_violation', CONSTRAINT = counted || '_tags_check';
   END IF;
-  PERFORM set_config('tessera.tag_places', concat_ws('|', about, places - 1, is_locked), true);
+  PERFORM set_config('tessera.tag_places', concat_ws('|', about, places - 1, is_locked, added + 1), true);
 END $$;
 
 -- add_to_tag_count(...): as before, but a tag that no record has needs a place. The condition for the key lets an index find the
