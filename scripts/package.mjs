@@ -30,7 +30,7 @@ const PROGRAMS = {
   crm: ['node_modules/@tessera/content-worker/dist/child/main.js'],
 };
 /** Modules that a service runs in threads. */
-const THREADS = { crm: ['dist/content/rendering-thread.js'] };
+const THREADS = { crm: ['dist/content/text-thread.js'] };
 
 /** Files of packages that are read at run time under names that static analysis cannot find. */
 const READ_BY_NAME = {

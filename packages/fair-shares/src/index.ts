@@ -1,2 +1,3 @@
+export { FairCache } from './fair-cache.ts';
 export { FairQueue, type FairQueueOptions, QueueFull, type Turn } from './fair-queue.ts';
 export { type Portion, Shares } from './shares.ts';

@@ -137,7 +137,8 @@ export const handlerStep = (
     };
     if (!isFileBody(route.body)) {
       const isReplayed = async () => key !== undefined && (await idempotency?.isUsed(caller, key));
-      if (route.prepare && !(await isReplayed())) await route.prepare(body as never);
+      if (route.prepare && !(await isReplayed()))
+        await route.prepare(body as never, caller as never);
       if (key === undefined) await run(body);
       else await once({ fingerprint: fingerprintOf(req), body }, () => run(body));
       return;

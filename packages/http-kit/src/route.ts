@@ -212,7 +212,7 @@ export interface Route<
    * that the record does not exist or does not change, and before the transaction of an `Idempotency-Key`, unless that has
    * a response; not for uploads.
    */
-  prepare?(body: Validated<B>): Promise<void>;
+  prepare?(body: Validated<B>, caller: A extends Public ? undefined : Caller): Promise<void>;
 }
 
 /** A route without its static types. */
@@ -225,7 +225,7 @@ export interface RouteEntry extends Declared<string | readonly string[], Respons
   readonly bodyTypes?: readonly string[];
   handler?(input: never): Promise<Reply> | Reply;
   authorizeReplay?(input: never): unknown;
-  prepare?(body: never): Promise<void>;
+  prepare?(body: never, caller: never): Promise<void>;
   /** Handler of another framework, which does its own parsing and validation. */
   readonly forward?: RequestHandler;
   /** A page for people, which is not part of the OpenAPI document. */

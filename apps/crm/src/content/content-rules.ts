@@ -64,7 +64,7 @@ const createContent = async (
   if (cover) await links.requireCover(db, caller, cover);
   const group = original === undefined ? id : await groupToJoin(db, kind, original, language);
   const author = caller.userUuid;
-  return Object.assign({}, await renderBody(input.body), {
+  return Object.assign({}, await renderBody(db.tenantId, input.body), {
     language,
     translation_group: group,
     slug: await chooseSlug(db, kind, { table, language, id }, input),
@@ -108,7 +108,7 @@ const updateContent = async (
   const isRendered = body !== undefined && body !== row.body;
   return Object.assign(
     {},
-    isRendered ? await renderBody(body) : {},
+    isRendered ? await renderBody(db.tenantId, body) : {},
     await slugAfter(kind, change, context),
   );
 };

@@ -1,29 +1,62 @@
 import { randomUUID } from 'node:crypto';
 import { tenantForEachTest } from '../testing/tenant.ts';
-import { createBodyRenderer, renderBody } from './rendering.ts';
+import { type BodyRenderer, createBodyRenderer, renderBody } from './rendering.ts';
+import { TextThreads } from './text-threads.ts';
 
 const { crm, get, post, put } = tenantForEachTest();
 
-test('Other requests are answered while a body is rendered; what waits is limited, and nothing waits for ever', async () => {
-  const renderer = createBodyRenderer({ program: './testing/endless-thread', deadlineMs: 4000 });
-  const refused: unknown[] = [];
-  const renderings = Array.from({ length: 12 }, (_, number) =>
-    renderer.render('x'.repeat(100_000)).catch((error) => {
-      expect(error).toMatchObject({ status: 503, headers: { 'Retry-After': '5' } });
-      refused.push(number);
-    }),
+/** Threads in which a text that begins with "endless" never ends, and renderings by them. */
+const endless = (deadlineMs: number, maxWaitMs: number): BodyRenderer => {
+  const program = './testing/endless-text-thread';
+  return createBodyRenderer(new TextThreads({ program, deadlineMs, maxWaitMs }));
+};
+const longest = (start: string): string => start.padEnd(100_000, 'x');
+
+test('A tenant whose texts never end has one thread and half of the places, and others are rendered meanwhile', async () => {
+  const renderer = endless(3000, 4000);
+  const errors: unknown[] = [];
+  const noisy = Array.from({ length: 20 }, (_, number) =>
+    renderer.render('noisy', longest(`endless ${number}`)).catch((error) => errors.push(error)),
   );
   await get('/livez').expect(200);
-  // One is being rendered, and eight of the longest wait.
-  expect(refused).toEqual([9, 10, 11]);
-  await Promise.all(renderings);
-  expect(refused).toHaveLength(12);
+  // The others are being rendered or wait.
+  const tooMany = {
+    status: 429,
+    headers: { 'Retry-After': '5' },
+    details: { max_characters: 1_800_000 },
+  };
+  expect(errors).toEqual([expect.objectContaining(tooMany), expect.objectContaining(tooMany)]);
+  for (const start of ['a', 'b', 'c']) {
+    const { word_count } = await renderer.render('quiet', longest(start));
+    expect(word_count).toBe(1);
+  }
+  expect(errors.length).toBeLessThan(noisy.length);
+  await Promise.all(noisy);
+  // The first ones do not end in time, and the others wait for too long.
+  expect(errors).toContainEqual(expect.objectContaining({ status: 503 }));
+  expect(errors).toHaveLength(20);
+});
+
+test('Two tenants whose texts never end make a third one wait for a turn of each at most', async () => {
+  const renderer = endless(1000, 10_000);
+  let ended = 0;
+  const noisy = ['one', 'two'].flatMap((tenant) =>
+    Array.from({ length: 8 }, (_, number) =>
+      renderer.render(tenant, longest(`endless ${number}`)).catch(() => {
+        ended += 1;
+      }),
+    ),
+  );
+  await renderer.render('quiet', longest('a'));
+  // Those that ran when it came, and one turn of each.
+  expect(ended).toBeLessThanOrEqual(4);
+  await Promise.all(noisy);
 });
 
 test('Many bodies of some lines that come while no thread runs are all rendered', async () => {
-  const renderer = createBodyRenderer();
+  const renderer = createBodyRenderer(new TextThreads());
   const bodies = Array.from({ length: 100 }, (_, number) => `${number} `.repeat(500));
-  const rendered = await Promise.all(bodies.map((body) => renderer.render(body)));
+  const rendered = await Promise.all(bodies.map((body) => renderer.render('one', body)));
   expect(rendered.map(({ word_count }) => word_count)).toEqual(bodies.map(() => 500));
 });
 
@@ -55,7 +88,7 @@ test.each([
     'body must not have more than 1,030,080 characters in attributes of HTML elements',
   ],
 ])('%s is a 422', async (_, body, error) => {
-  await expect(renderBody(body)).rejects.toMatchObject({ status: 422 });
+  await expect(renderBody('one', body)).rejects.toMatchObject({ status: 422 });
   const response = await post('/api/crm/blog-posts', { title: 'Deep', body }).expect(422);
   expect(response.body.errors).toEqual({ body: [error] });
 });
@@ -84,13 +117,13 @@ test.each([
   ['A short text', randomUUID()],
   ['A long text', `${randomUUID()} `.repeat(100)],
 ])('%s that was rendered a moment ago is not rendered again', async (_, body) => {
-  expect(await renderBody(body)).toBe(await renderBody(body));
+  expect(await renderBody('one', body)).toBe(await renderBody('one', body));
 });
 
 test('The longest rendering is not rendered again', async () => {
   // Nearly 2,000,000 characters of HTML.
   const body = `<p><b title='${'"'.repeat(30_000)}'>${'<p>a'.repeat(9)}`;
-  const rendered = await renderBody(body);
+  const rendered = await renderBody('one', body);
   expect(rendered.body_html.length).toBeGreaterThan(1_800_000);
-  expect(await renderBody(body)).toBe(rendered);
+  expect(await renderBody('one', body)).toBe(rendered);
 });

@@ -1,96 +1,47 @@
-import { extname } from 'node:path';
-import { sourceFlags } from '@tessera/content-worker';
-import { HttpError, invalidField, type RouteEntry } from '@tessera/http-kit';
-import { LRUCache } from 'lru-cache';
-import { Piscina } from 'piscina';
-import { MAX_BODY } from './content.schema.ts';
+import { FairCache } from '@tessera/fair-shares';
+import { invalidField, type RouteEntry } from '@tessera/http-kit';
+import type { Caller } from '../http.ts';
 import type { RenderedBody } from './markdown.ts';
-import render, { type Rendering } from './rendering-thread.ts';
+import { type Rendering, render } from './text-thread.ts';
+import { type TextThreads, textThreads } from './text-threads.ts';
 
-/**
- * Shorter bodies are rendered at once. They take less than a millisecond; the worst one, a table whose rows lack most cells,
- * takes tens.
- */
+/** Shorter bodies are rendered at once: the worst one, a table whose rows lack most cells, takes some milliseconds. */
 const SHORT = 500;
-/** How many characters are rendered or wait: hundreds of bodies of some lines come before the thread has started. */
-const MAX_UNFINISHED = 9 * MAX_BODY;
-/** How many characters the cached renderings have, with their sources. Even the longest rendering is cached. */
-const MAX_CACHED = 4_000_000;
-const MEBIBYTES = 256;
-const IDLE_MS = 60_000;
+/**
+ * How many characters the cached renderings have, with their sources. Tenants share them: a full cache drops those of the tenant
+ * that has most. Two of the longest renderings fit.
+ */
+const MAX_CACHED = 5_000_000;
 
 /** Renders bodies. */
 export interface BodyRenderer {
   /**
-   * Renders a body, or finds it among the last ones. 422 if the body is refused, 503 if it is not rendered in time or too
-   * much text waits.
+   * Renders a body of a tenant, or finds it among the last ones. 422 if the body is refused; 429 and 503 as
+   * `TextThreads.run`.
    */
-  render(source: string): Promise<RenderedBody>;
+  render(tenant: string, source: string): Promise<RenderedBody>;
 }
-
-interface Options {
-  /** The module of the thread, without extension. */
-  readonly program?: string;
-  readonly deadlineMs?: number;
-}
-
-const extension = extname(import.meta.url);
 
 const completed = (rendering: Rendering): RenderedBody => {
   if ('refused' in rendering) throw invalidField('body', rendering.refused);
   return rendering;
 };
 
-const overloaded = (cause?: unknown): HttpError =>
-  new HttpError(503, 'overloaded', 'Too many texts are being rendered.', {
-    headers: { 'Retry-After': '5' },
-    cause,
-  });
-
-/** Renders long bodies in a thread, which starts with the first one and ends when it has been idle for a minute. */
-export const createBodyRenderer = ({
-  program = './rendering-thread',
-  deadlineMs = 10_000,
-}: Options = {}): BodyRenderer => {
-  const { href } = new URL(`${program}${extension}`, import.meta.url);
-  const threads = new Piscina({
-    filename: href,
-    minThreads: 0,
-    maxThreads: 1,
-    idleTimeout: IDLE_MS,
-    resourceLimits: { maxOldGenerationSizeMb: MEBIBYTES },
-    execArgv: sourceFlags(href),
-    // The environment of the service contains secrets.
-    env: {},
-  });
-
-  const cached = new LRUCache<string, RenderedBody>({
-    maxSize: MAX_CACHED,
-    // A size must not be zero, which that of an empty body would be.
-    sizeCalculation: ({ body_html, body_text }, source) =>
-      source.length + body_html.length + body_text.length + 1,
-  });
-  let unfinished = 0;
-  const inThread = async (source: string): Promise<Rendering> => {
-    if (unfinished + source.length > MAX_UNFINISHED) throw overloaded();
-    unfinished += source.length;
-    try {
-      // An aborted task ends its thread.
-      return await threads.run(source, { signal: AbortSignal.timeout(deadlineMs) });
-    } catch (cause) {
-      throw overloaded(cause);
-    } finally {
-      unfinished -= source.length;
-    }
-  };
-
+/** Renders long bodies in threads. */
+export const createBodyRenderer = (threads: TextThreads): BodyRenderer => {
+  const cached = new FairCache<RenderedBody>(MAX_CACHED);
   return {
-    async render(source) {
-      const found = cached.get(source);
+    async render(tenant, source) {
+      const found = cached.get(tenant, source);
       if (found) return found;
-      const rendering = source.length <= SHORT ? render(source) : await inThread(source);
+      const rendering =
+        source.length <= SHORT
+          ? render(source)
+          : await threads.run(tenant, 'render', source, source.length);
       const rendered = completed(rendering);
-      cached.set(source, Object.freeze(rendered));
+      const { body_html, body_text } = rendered;
+      const size = source.length + body_html.length + body_text.length + 1;
+      cached.set(tenant, source, Object.freeze(rendered), size);
       return rendered;
     },
   };
@@ -98,10 +49,10 @@ export const createBodyRenderer = ({
 
 let shared: BodyRenderer | undefined;
 
-/** Renders a body in the thread that this process has for it, as `BodyRenderer.render` does. */
-export const renderBody = (source: string): Promise<RenderedBody> => {
-  shared ??= createBodyRenderer();
-  return shared.render(source);
+/** Renders a body in the threads that this process has for texts, as `BodyRenderer.render` does. */
+export const renderBody = (tenant: string, source: string): Promise<RenderedBody> => {
+  shared ??= createBodyRenderer(textThreads());
+  return shared.render(tenant, source);
 };
 
 /**
@@ -110,7 +61,7 @@ export const renderBody = (source: string): Promise<RenderedBody> => {
  */
 export const renderedAhead = (route: RouteEntry): RouteEntry => ({
   ...route,
-  async prepare({ body }: { readonly body?: string | undefined }) {
-    if (body !== undefined) await renderBody(body);
+  async prepare({ body }: { readonly body?: string | undefined }, { tenantId }: Caller) {
+    if (body !== undefined) await renderBody(tenantId, body);
   },
 });

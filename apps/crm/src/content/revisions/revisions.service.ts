@@ -193,7 +193,7 @@ export const createRevisions = <T extends RevisedTypes>(
         textOf(snapshot, record, await find(snapshot, row, record, number)),
       );
       // Before the transaction of the change, which finds it in the cache.
-      if (fields.includes('body')) await renderBody(text.body);
+      if (fields.includes('body')) await renderBody(caller.tenantId, text.body);
       return records.edit(
         caller,
         id,

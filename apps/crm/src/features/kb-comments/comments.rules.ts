@@ -52,10 +52,10 @@ export const prepareComment = async (
   { body, parent_id: parentId }: { readonly body: string; readonly parent_id?: string | null },
   context: Context & { readonly columns: { readonly article_id?: string } },
 ) => {
-  const { caller, columns } = context;
+  const { caller, columns, db } = context;
   const author = authorOf(caller);
   const status = await statusOfText(context);
-  const { body_html } = await renderBody(body);
+  const { body_html } = await renderBody(db.tenantId, body);
   const thread_id = parentId
     ? await threadOf(context, { articleId: columns.article_id ?? '', commentId: parentId })
     : null;
@@ -64,13 +64,13 @@ export const prepareComment = async (
 
 /** Authors edit their comments. Where comments are moderated, a visible one with another text waits for approval again. */
 export const editComment = async ({ body }: { readonly body?: string }, context: RowContext) => {
-  const { caller, row } = context;
+  const { caller, db, row } = context;
   if (!isAuthor(caller, row)) {
     throw new HttpError(403, 'not_the_author', 'Only the author of the comment can do this.');
   }
   if (body === undefined || body === row.body) return {};
   const status = row.status === 'visible' ? await statusOfText(context) : row.status;
-  const { body_html } = await renderBody(body);
+  const { body_html } = await renderBody(db.tenantId, body);
   return { body_html, status, edited_at: new Date() };
 };
 

@@ -1,4 +1,0 @@
-/** A rendering that never ends. */
-export default (): never => {
-  for (;;);
-};
