@@ -13,6 +13,7 @@ import {
   uuid,
 } from '@tessera/fields';
 import { revisedFields } from './revisions.repository.ts';
+import { MAX_LINES } from './text-diff.ts';
 
 const revisionNumber = int(1, Number.MAX_SAFE_INTEGER);
 
@@ -101,12 +102,16 @@ export const RevisionDiff = named(
         shape({
           hunks: described(
             list(Hunk, many),
-            'The changed lines with up to three lines around them',
+            `The changed lines with up to three lines around them; the first ${MAX_LINES} lines`,
           ),
           unified: described(anyText, 'The same in the unified format'),
           is_minimal: described(
             bool(),
             'False if the texts differ too much to be compared: all lines are then replaced.',
+          ),
+          is_complete: described(
+            bool(),
+            'False if `hunks` would have more lines: the others are then only in `unified`.',
           ),
         }),
       ),

@@ -8,6 +8,7 @@ import type { RecordRow } from '../../records/row.ts';
 import { createAccess, type TenantSource } from '../../records/scope.ts';
 import type { AcceptedVersion } from '../../records/versions.ts';
 import { renderBody } from '../rendering.ts';
+import { compareTexts } from './compare-texts.ts';
 import {
   countChanges,
   type RevisedField,
@@ -20,7 +21,6 @@ import {
   readTextAt,
 } from './revisions.repository.ts';
 import type { Revision, RevisionDiff, RevisionSummary } from './revisions.schema.ts';
-import { diffTexts } from './text-diff.ts';
 
 type Summary = Out<typeof RevisionSummary>;
 type Whole = Out<typeof Revision>;
@@ -46,7 +46,7 @@ export interface Revisions<T extends RevisedTypes> {
     query: { readonly page: number; readonly per_page: number },
   ): Promise<Page<Summary>>;
   get(caller: T['caller'], id: string, number: number): Promise<Whole>;
-  /** By default the latest revision with the one before. */
+  /** By default the latest revision with the one before. 429 and 503 as `TextThreads.run`. */
   diff(
     caller: T['caller'],
     id: string,
@@ -183,7 +183,10 @@ export const createRevisions = <T extends RevisedTypes>(
         slug: changeOf(before.slug, after.slug),
         summary: changeOf(before.summary, after.summary),
         tags: compareTags(before.tags, after.tags),
-        body: before.body === after.body ? null : diffTexts(before.body, after.body),
+        body:
+          before.body === after.body
+            ? null
+            : await compareTexts(db.tenantId, before.body, after.body),
       };
     },
 

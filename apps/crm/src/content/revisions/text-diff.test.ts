@@ -1,4 +1,4 @@
-import { diffTexts } from './text-diff.ts';
+import { diffTexts, MAX_LINES } from './text-diff.ts';
 
 const textOf = (type: 'removed' | 'added', diff: ReturnType<typeof diffTexts>): string[] =>
   diff.hunks.flatMap(({ lines }) =>
@@ -54,7 +54,12 @@ test.each([
   ['texts that differ in the end of the last line only', 'a\nb', 'a\nb\n'],
   ['empty texts', '', ''],
 ])('The difference of %s is empty', (_, before, after) => {
-  expect(diffTexts(before, after)).toEqual({ hunks: [], unified: '', is_minimal: true });
+  expect(diffTexts(before, after)).toEqual({
+    hunks: [],
+    unified: '',
+    is_minimal: true,
+    is_complete: true,
+  });
 });
 
 test('A text that is added after the last line does not change that line', () => {
@@ -66,8 +71,31 @@ test('Texts that differ too much are replaced as a whole instead of being compar
   const text = (prefix: string) => Array.from({ length: 20_000 }, (_, n) => prefix + n).join('\n');
   const diff = diffTexts(text('a'), text('b'));
   expect(diff).toMatchObject({ is_minimal: false, hunks: [{ old_lines: 20_000, new_start: 1 }] });
-  expect(textOf('added', diff)).toEqual(text('b').split('\n'));
   expect(diff.unified).toContain('@@ -1,20000 +1,20000 @@');
+  const added = diff.unified.split('\n').filter((line) => /^\+b/.test(line));
+  expect(added).toHaveLength(20_000);
+});
+
+const long = (unit: string): string => unit.repeat(100_000 / unit.length);
+const every = (count: number, line: (number: number) => string): string =>
+  Array.from({ length: count }, (_, number) => line(number)).join('\n');
+
+test.each([
+  ['line breaks that are removed', long('\n'), ''],
+  ['line breaks that become lines', long('\n'), long('a\n')],
+  ['many short hunks', every(9000, (n) => `${n}`), every(9000, (n) => (n % 20 ? `${n}` : 'x'))],
+  ['many changed words', long('a b c d e\nx\n'), long('a q c r e\nx\n')],
+  ['other line ends', long('\r\n'), long('\n')],
+])('The difference of %s has a bounded number of lines and segments', (_, before, after) => {
+  const { hunks, is_complete, unified } = diffTexts(before, after);
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  expect(lines.length).toBeLessThanOrEqual(MAX_LINES);
+  expect(lines.flatMap(({ segments }) => segments ?? []).length).toBeLessThan(6000);
+  const all = unified
+    .split('\n')
+    .filter((line) => /^[-+ ]/.test(line))
+    .slice(2).length;
+  expect(is_complete).toBe(all <= lines.length);
 });
 
 test('A long line that is rewritten is shown without its words', () => {

@@ -28,7 +28,12 @@ export interface TextDiff {
   readonly unified: string;
   /** False if the texts differ too much to be compared in bounded time: one hunk then replaces all lines. */
   readonly is_minimal: boolean;
+  /** False if the hunks would have more than `MAX_LINES` lines: those after them are left out, and `unified` has them. */
+  readonly is_complete: boolean;
 }
+
+/** The most lines of all hunks. Each is an object in the response, and could be one character. */
+export const MAX_LINES = 2000;
 
 const CONTEXT = 3;
 /** Limits the time of a comparison, which grows with the square of the number of differences: about 0.1 s. */
@@ -36,6 +41,8 @@ const MAX_LINE_EDITS = 1000;
 const MAX_WORD_EDITS = 200;
 /** How many characters of changed lines are compared by words. */
 const MAX_WORD_CHARACTERS = 50_000;
+/** How many segments lines have until the others are shown without. */
+const MAX_SEGMENTS = 5000;
 
 const linesOf = (text: string): string[] => text.split('\n').slice(0, -1);
 
@@ -83,9 +90,10 @@ const compareWords = (
   return sides;
 };
 
-/** Compares the lines of hunks by words, until the limit of characters is reached. */
+/** Compares the lines of hunks by words, until a limit is reached. */
 class WordComparison {
   #left = MAX_WORD_CHARACTERS;
+  #segmentsLeft = MAX_SEGMENTS;
 
   /** The lines of a hunk, whose first character tells their type. */
   linesOf(marked: readonly string[]): DiffLine[] {
@@ -118,7 +126,10 @@ class WordComparison {
     const size = [...removed, ...added].reduce((sum, { length }) => sum + length, 0);
     const isCompared = removed.length > 0 && added.length > 0 && size <= this.#left;
     if (isCompared) this.#left -= size;
-    const words = isCompared ? compareWords(removed, added) : undefined;
+    const words = isCompared && this.#segmentsLeft > 0 ? compareWords(removed, added) : undefined;
+    for (const { length } of words ? [...words.removed, ...words.added] : []) {
+      this.#segmentsLeft -= length;
+    }
     return [
       ...removed.map((text, index): DiffLine => {
         return { type: 'removed', text, segments: words?.removed[index] ?? null };
@@ -130,7 +141,10 @@ class WordComparison {
   }
 }
 
-/** Compares two texts by lines, and changed lines by words. The time is bounded, whatever the texts are. */
+/**
+ * Compares two texts by lines, and changed lines by words. The result is bounded, and so is the time, but it can be most of a
+ * second: services call `compareTexts`.
+ */
 export const diffTexts = (from: string, to: string): TextDiff => {
   const [before, after] = [terminated(from), terminated(to)];
   const found = structuredPatch('a', 'b', before, after, '', '', {
@@ -139,18 +153,26 @@ export const diffTexts = (from: string, to: string): TextDiff => {
   });
   const patch = found ?? replacement(before, after);
   const words = new WordComparison();
-  const hunks = patch.hunks.map(({ oldStart, oldLines, newStart, newLines, lines }): Hunk => {
-    return {
+  let left = MAX_LINES;
+  let isComplete = true;
+  const hunks: Hunk[] = [];
+  for (const { oldStart, oldLines, newStart, newLines, lines } of patch.hunks) {
+    if (lines.length > left) isComplete = false;
+    if (left === 0) break;
+    const shown = lines.slice(0, left);
+    left -= shown.length;
+    hunks.push({
       old_start: oldStart,
       old_lines: oldLines,
       new_start: newStart,
       new_lines: newLines,
-      lines: words.linesOf(lines),
-    };
-  });
+      lines: words.linesOf(shown),
+    });
+  }
   return {
     hunks,
     unified: hunks.length > 0 ? formatPatch(patch) : '',
     is_minimal: found !== undefined,
+    is_complete: isComplete,
   };
 };
