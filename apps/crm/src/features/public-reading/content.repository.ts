@@ -159,16 +159,31 @@ export const findTranslations = (
     WHERE ${published(db)} AND translation_group = ANY(${[...groups]}::uuid[])
     ORDER BY language`);
 
-/** The newest published records of a language with their texts, for feeds. */
+/** A record of a feed, which may be without its text. */
+export type FeedRow = PublishedRow & { readonly body_html: string | null };
+
+/**
+ * The newest published records of a language, for feeds. They have their texts until these have `maxBytes` together; larger ones
+ * are left out. Sizes are read without the texts.
+ */
 export const findNewest = (
   db: TenantDb,
   kind: PublicKind,
-  { language, most }: { readonly language: string; readonly most: number },
-): Promise<PublishedText[]> =>
-  db.read<PublishedText>(
-    sql`SELECT ${SHOWN}, body_html FROM ${tableOf(db, kind)}
-      WHERE ${published(db)} AND language = ${language}
-      ORDER BY published_at DESC, id DESC LIMIT ${most}`,
+  {
+    language,
+    most,
+    maxBytes,
+  }: { readonly language: string; readonly most: number; readonly maxBytes: number },
+): Promise<FeedRow[]> =>
+  db.read<FeedRow>(
+    sql`SELECT ${SHOWN}, CASE WHEN size <= ${maxBytes} AND sum(size) FILTER (WHERE size <= ${maxBytes})
+        OVER (ORDER BY published_at DESC, id DESC) <= ${maxBytes} THEN body_html END AS body_html
+      FROM (
+        SELECT ${SHOWN}, body_html, octet_length(body_html) AS size FROM ${tableOf(db, kind)}
+        WHERE ${published(db)} AND language = ${language}
+        ORDER BY published_at DESC, id DESC LIMIT ${most}
+      ) AS newest
+      ORDER BY published_at DESC, id DESC`,
     { byIndex: true },
   );
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PublishedItem } from './public.schema.ts';
 import { documentOf, element, type XmlElement } from './xml.ts';
 
@@ -5,7 +6,10 @@ import { documentOf, element, type XmlElement } from './xml.ts';
 export type FeedPost = Pick<
   PublishedItem,
   'id' | 'title' | 'summary' | 'tags' | 'url' | 'cover_url' | 'published_at' | 'updated_at'
-> & { readonly body_html: string };
+> & {
+  /** Null if the feed would be too large with it. */
+  readonly body_html: string | null;
+};
 
 /** What a feed says, in any format. */
 export interface Feed {
@@ -33,6 +37,19 @@ const cover = ({ cover_url: url }: FeedPost): XmlElement[] =>
 const htmlOf = (plain: string): string =>
   plain.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
+/** The posts as XML. Other requests have a turn after each. */
+const written = async (
+  posts: readonly FeedPost[],
+  write: (post: FeedPost) => XmlElement,
+): Promise<XmlElement[]> => {
+  const elements: XmlElement[] = [];
+  for (const post of posts) {
+    elements.push(write(post));
+    await nextTurn();
+  }
+  return elements;
+};
+
 const entryOf = (post: FeedPost): XmlElement =>
   element('entry', {}, [
     text('id', `urn:uuid:${post.id}`),
@@ -42,13 +59,15 @@ const entryOf = (post: FeedPost): XmlElement =>
     text('published', post.published_at.toISOString()),
     ...post.tags.map((term) => element('category', { term })),
     ...(post.summary === null ? [] : [text('summary', post.summary)]),
-    element('content', { type: 'html' }, post.body_html),
+    ...(post.body_html === null ? [] : [element('content', { type: 'html' }, post.body_html)]),
     ...cover(post),
   ]);
 
 /** A feed in Atom (RFC 4287). Titles and summaries are plain text there unless they say otherwise. */
-export const atomOf = ({ title, language, home, self, updated, posts }: Feed): string =>
-  documentOf(
+export const atomOf = async (feed: Feed): Promise<string> => {
+  const { title, language, home, self, updated, posts } = feed;
+  const entries = await written(posts, entryOf);
+  return documentOf(
     element('feed', { xmlns: ATOM, 'xmlns:media': MEDIA, 'xml:lang': language }, [
       text('id', self),
       text('title', title),
@@ -57,9 +76,10 @@ export const atomOf = ({ title, language, home, self, updated, posts }: Feed): s
       element('link', { rel: 'self', href: self }),
       // Each feed needs an author: that of the posts is the organisation, because public reading names no persons.
       element('author', {}, [text('name', title)]),
-      ...posts.map(entryOf),
+      ...entries,
     ]),
   );
+};
 
 const itemOf = (post: FeedPost): XmlElement =>
   element('item', {}, [
@@ -70,13 +90,15 @@ const itemOf = (post: FeedPost): XmlElement =>
     ...post.tags.map((tag) => text('category', tag)),
     // Readers take this text for HTML.
     ...(post.summary === null ? [] : [text('description', htmlOf(post.summary))]),
-    text('content:encoded', post.body_html),
+    ...(post.body_html === null ? [] : [text('content:encoded', post.body_html)]),
     ...cover(post),
   ]);
 
 /** A feed in RSS 2.0. */
-export const rssOf = ({ title, language, home, self, updated, posts }: Feed): string =>
-  documentOf(
+export const rssOf = async (feed: Feed): Promise<string> => {
+  const { title, language, home, self, updated, posts } = feed;
+  const items = await written(posts, itemOf);
+  return documentOf(
     element(
       'rss',
       { version: '2.0', 'xmlns:atom': ATOM, 'xmlns:content': CONTENT, 'xmlns:media': MEDIA },
@@ -88,8 +110,9 @@ export const rssOf = ({ title, language, home, self, updated, posts }: Feed): st
           text('language', language),
           text('lastBuildDate', updated.toUTCString()),
           element('atom:link', { rel: 'self', type: 'application/rss+xml', href: self }),
-          ...posts.map(itemOf),
+          ...items,
         ]),
       ],
     ),
   );
+};

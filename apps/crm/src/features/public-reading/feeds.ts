@@ -1,3 +1,4 @@
+import type { TextName } from './built-texts.ts';
 import { tagOf } from './caching.ts';
 import { atomOf, type Feed, rssOf } from './feed-formats.ts';
 import type { NewestPosts, Reading } from './reading.service.ts';
@@ -15,7 +16,7 @@ export type FeedFormat = keyof typeof feedFormats;
 export const feedPath = (format: FeedFormat): string => `/feed.${format}`;
 
 /** A part of the entity tags. Increase it with every change of how feeds are written: the same posts then have other tags. */
-const WRITING = 1;
+const WRITING = 2;
 
 /** Atom requires a time. An empty feed has that of the last change of its site's settings. */
 const updatedAt = (site: Site, posts: readonly { readonly updated_at: Date }[]): Date =>
@@ -41,10 +42,8 @@ const compose = async (
   };
 };
 
-/** A feed: its entity tag, the key under which it is kept, and how its text is made. */
-export interface FeedText {
-  readonly key: string;
-  readonly etag: string;
+/** A feed: the name under which it is kept, with its entity tag, and how its text is made. */
+export interface FeedText extends TextName {
   write(): Promise<string>;
 }
 
@@ -58,7 +57,8 @@ export const feedOf = async (
   const newest = await reading.newestPosts(tenant, given);
   const { site, urls, language, versions } = newest;
   return {
-    key: `${format} ${site.db.tenantId} ${language}`,
+    tenant: site.db.tenantId,
+    name: `${format} ${language}`,
     etag: tagOf(
       WRITING,
       format,

@@ -41,8 +41,8 @@ export interface NewestPosts {
   readonly language: string;
   /** Changes with each of the posts. */
   readonly versions: readonly PostVersion[];
-  /** Reads the posts with their texts. */
-  read(): Promise<readonly (PublishedItem & { readonly body_html: string })[]>;
+  /** Reads the posts with their texts, until these have `FEED_BYTES` together. */
+  read(): Promise<readonly (PublishedItem & { readonly body_html: string | null })[]>;
 }
 
 /** Reads what tenants have published, for everybody. Each method throws 404 if the tenant has no public site. */
@@ -68,6 +68,8 @@ export interface Reading {
 
 /** The number of posts in a feed. */
 const FEED_POSTS = 30;
+/** The most bytes of HTML that the posts of a feed have together. Markup in it is longer in XML. */
+export const FEED_BYTES = 500_000;
 
 const notPublished = ({ name }: PublicKind): HttpError => notFound(`The ${name}`);
 
@@ -171,7 +173,7 @@ export const createReading = ({ sites, files, publicUrl }: Dependencies): Readin
         language,
         versions: await findNewestVersions(db, posts, newest),
         async read() {
-          const rows = await findNewest(db, posts, newest);
+          const rows = await findNewest(db, posts, { ...newest, maxBytes: FEED_BYTES });
           return rows.map((row) =>
             Object.assign(itemOf(row, posts, urls), { body_html: row.body_html }),
           );

@@ -290,7 +290,7 @@ test('The tree of pages has their order, and no page that is not published', asy
     [site.tenantId, top.id],
   );
   const { body: cut } = await site.read('/page-tree').expect(200);
-  expect(cut.data).toHaveLength(5000);
+  expect(cut.data).toHaveLength(2000);
   expect(cut.is_complete).toBe(false);
 });
 

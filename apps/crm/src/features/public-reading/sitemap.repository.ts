@@ -10,7 +10,7 @@ const { sql } = Prisma;
 export interface SitemapRow extends Translation {
   readonly kind: PublicKind['path'];
   readonly updated_at: Date;
-  /** The published translations of the record, itself included; null if there are no others. */
+  /** The published translations of the record, itself included; null if there are no others, or too many. */
   readonly alternates: readonly { readonly slug: string; readonly language: string }[] | null;
 }
 
@@ -19,6 +19,9 @@ export interface SitemapState {
   readonly total: number;
   readonly fingerprint: string;
 }
+
+/** A record with more published translations is listed without links to them, of which each of them would have all. */
+export const MAX_ALTERNATES = 20;
 
 const tableOf = (db: TenantDb, { table }: PublicKind): Prisma.Sql =>
   Prisma.raw(`${db.readSchema}.${table}`);
@@ -52,7 +55,7 @@ export const readSitemap = (
     ), grouped AS (
       SELECT kind, translation_group,
         jsonb_agg(jsonb_build_object('slug', slug, 'language', language) ORDER BY language) AS alternates
-      FROM shown GROUP BY kind, translation_group HAVING count(*) > 1
+      FROM shown GROUP BY kind, translation_group HAVING count(*) BETWEEN 2 AND ${MAX_ALTERNATES}
     )
     SELECT kind, slug, language, translation_group, updated_at, alternates
     FROM (SELECT * FROM shown ORDER BY kind, id LIMIT ${most} OFFSET ${offset}) AS listed

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { text as textOf } from 'node:stream/consumers';
+import { buffer as bytesOf, text as textOf } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { notFound } from '@tessera/http-kit';
 import { SitemapIndexStream, type SitemapItemLoose, SitemapStream } from 'sitemap';
@@ -11,10 +11,13 @@ import { readSitemap, readSitemapState, type SitemapRow } from './sitemap.reposi
 import type { Sites } from './sites.service.ts';
 import { type SiteUrls, urlsOf } from './urls.ts';
 
-/** The most URLs in one sitemap. sitemaps.org allows ten times as many, which would take too long and too much memory. */
-const MAX_URLS = 5000;
+/**
+ * The most URLs in one sitemap. sitemaps.org allows more, which would take too long and too much memory: each may have links to
+ * `MAX_ALTERNATES` translations.
+ */
+const MAX_URLS = 1000;
 /** After so many URLs, other requests have a turn. */
-const WRITTEN_AT_ONCE = 100;
+const WRITTEN_AT_ONCE = 25;
 
 /** A part of the entity tags. Increase it with every change of how sitemaps are written: the same records then have other tags. */
 const WRITING = 1;
@@ -22,7 +25,7 @@ const WRITING = 1;
 /** A sitemap, or an index of sitemaps, and its entity tag. */
 export interface SitemapText {
   readonly etag: string;
-  text(): Promise<string>;
+  text(): Promise<Buffer>;
 }
 
 const kindOf = new Map<string, PublicKind>(publicKinds.map((kind) => [kind.path, kind]));
@@ -77,7 +80,7 @@ export class Sitemaps {
     return {
       etag,
       text: () =>
-        textOf(Readable.from(parts.map((url) => ({ url }))).pipe(new SitemapIndexStream())),
+        bytesOf(Readable.from(parts.map((url) => ({ url }))).pipe(new SitemapIndexStream())),
     };
   }
 
@@ -114,6 +117,9 @@ export class Sitemaps {
         ),
       );
     };
-    return { etag, text: () => this.texts.get(`${db.tenantId} ${offset}`, etag, build) };
+    return {
+      etag,
+      text: () => this.texts.get({ tenant: db.tenantId, name: `${offset}`, etag }, build),
+    };
   }
 }

@@ -16,7 +16,7 @@ export interface TreeRow {
 }
 
 /** The most pages that a tree shows. */
-export const MAX_TREE = 5000;
+export const MAX_TREE = 2000;
 
 /**
  * The published pages of a language in the order of their tree. Pages below one that is not published are at the top,
