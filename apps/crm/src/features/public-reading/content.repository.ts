@@ -163,8 +163,8 @@ export const findTranslations = (
 export type FeedRow = PublishedRow & { readonly body_html: string | null };
 
 /**
- * The newest published records of a language, for feeds. They have their texts until these have `maxBytes` together; larger ones
- * are left out. Sizes are read without the texts.
+ * The newest published records of a language, for feeds. They have their texts until these have `bytesOfAll` together, and
+ * `bytesOfOne` each. Sizes are read without the texts.
  */
 export const findNewest = (
   db: TenantDb,
@@ -172,12 +172,18 @@ export const findNewest = (
   {
     language,
     most,
-    maxBytes,
-  }: { readonly language: string; readonly most: number; readonly maxBytes: number },
+    bytesOfAll,
+    bytesOfOne,
+  }: {
+    readonly language: string;
+    readonly most: number;
+    readonly bytesOfAll: number;
+    readonly bytesOfOne: number;
+  },
 ): Promise<FeedRow[]> =>
   db.read<FeedRow>(
-    sql`SELECT ${SHOWN}, CASE WHEN size <= ${maxBytes} AND sum(size) FILTER (WHERE size <= ${maxBytes})
-        OVER (ORDER BY published_at DESC, id DESC) <= ${maxBytes} THEN body_html END AS body_html
+    sql`SELECT ${SHOWN}, CASE WHEN size <= ${bytesOfOne} AND sum(size) FILTER (WHERE size <= ${bytesOfOne})
+        OVER (ORDER BY published_at DESC, id DESC) <= ${bytesOfAll} THEN body_html END AS body_html
       FROM (
         SELECT ${SHOWN}, body_html, octet_length(body_html) AS size FROM ${tableOf(db, kind)}
         WHERE ${published(db)} AND language = ${language}

@@ -41,7 +41,7 @@ export interface NewestPosts {
   readonly language: string;
   /** Changes with each of the posts. */
   readonly versions: readonly PostVersion[];
-  /** Reads the posts with their texts, until these have `FEED_BYTES` together. */
+  /** Reads the posts with their texts, until these have `FEED_BYTES` together; longer ones than `POST_BYTES` without. */
   read(): Promise<readonly (PublishedItem & { readonly body_html: string | null })[]>;
 }
 
@@ -68,8 +68,10 @@ export interface Reading {
 
 /** The number of posts in a feed. */
 const FEED_POSTS = 30;
-/** The most bytes of HTML that the posts of a feed have together. Markup in it is longer in XML. */
+/** The most bytes of HTML that the posts of a feed have together, and each of them. Markup in it is longer in XML. */
 export const FEED_BYTES = 500_000;
+/** Other requests have a turn after each post. */
+export const POST_BYTES = 150_000;
 
 const notPublished = ({ name }: PublicKind): HttpError => notFound(`The ${name}`);
 
@@ -173,7 +175,11 @@ export const createReading = ({ sites, files, publicUrl }: Dependencies): Readin
         language,
         versions: await findNewestVersions(db, posts, newest),
         async read() {
-          const rows = await findNewest(db, posts, { ...newest, maxBytes: FEED_BYTES });
+          const rows = await findNewest(db, posts, {
+            ...newest,
+            bytesOfAll: FEED_BYTES,
+            bytesOfOne: POST_BYTES,
+          });
           return rows.map((row) =>
             Object.assign(itemOf(row, posts, urls), { body_html: row.body_html }),
           );

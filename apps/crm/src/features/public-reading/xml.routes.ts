@@ -5,7 +5,7 @@ import { type BuiltTexts, partsOf } from './built-texts.ts';
 import { revalidate } from './caching.ts';
 import { type FeedFormat, feedFormats, feedOf, feedPath } from './feeds.ts';
 import { ByLanguage } from './public.schema.ts';
-import { FEED_BYTES, type Reading } from './reading.service.ts';
+import { FEED_BYTES, POST_BYTES, type Reading } from './reading.service.ts';
 import { publicProblems, publicRead, SITE_PATH, siteParams } from './site.routes.ts';
 import { MAX_ALTERNATES } from './sitemap.repository.ts';
 import type { Sitemaps, SitemapText } from './sitemap.ts';
@@ -21,7 +21,7 @@ const feedRoute = (format: FeedFormat, reading: Reading, texts: BuiltTexts): Rou
     ...publicXml,
     path: `${SITE_PATH}${feedPath(format)}`,
     summary: `Read the ${format === 'rss' ? 'RSS' : 'Atom'} feed of the published posts`,
-    description: `The newest 30 posts of one language, with their texts until these have ${FEED_BYTES.toLocaleString('en')} bytes of HTML together; others only have what lists show.`,
+    description: `The newest 30 posts of one language, with their texts until these have ${FEED_BYTES.toLocaleString('en')} bytes of HTML together. Longer ones than ${POST_BYTES.toLocaleString('en')} bytes, and those after the limit, only have what lists show.`,
     params: shape(siteParams),
     query: ByLanguage,
     responses: { 200: streamed({ [type]: null }), 304: empty },
