@@ -1,6 +1,6 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { type Field, field } from './field.ts';
-import { isStorable, lengthOf, string, trimmed } from './string.ts';
+import { isLonger, isStorable, string, trimmed } from './string.ts';
 
 /** A label of a domain in ASCII (RFC 1035 section 2.3.4), with underscores, which some mail domains have. */
 const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
@@ -28,7 +28,7 @@ const invisible = /[\p{Cc}\p{Default_Ignorable_Code_Point}]/u;
 const MAX_ADDRESS = 254;
 
 const isAddress = (value: string): boolean =>
-  lengthOf(value) <= MAX_ADDRESS && addressForm.test(value);
+  !isLonger(value, MAX_ADDRESS) && addressForm.test(value);
 
 /**
  * The canonical spelling of an address: lower case, composed letters (NFC), and the domain in Unicode (RFC
@@ -55,7 +55,7 @@ const canonicalAddress = (address: string): string | undefined => {
 export const email = (): Field<string, false> =>
   field(
     string((value, { error }) => {
-      if (!isStorable(value) || lengthOf(value) > MAX_ADDRESS) return error('email.invalid');
+      if (!isStorable(value) || isLonger(value, MAX_ADDRESS)) return error('email.invalid');
       const address = trimmed(value);
       const canonical = isAddress(address) ? canonicalAddress(address) : undefined;
       // The spelling of some letters changes each time it is converted.
@@ -79,7 +79,7 @@ export const domain = (): Field<string, false> => {
   const pattern = /^[\p{L}\p{M}\p{N}_-]+(\.[\p{L}\p{M}\p{N}_-]+)+$/u;
   return field(
     string((value, { error }) => {
-      const written = lengthOf(value) <= MAX_DOMAIN ? trimmed(value) : '';
+      const written = !isLonger(value, MAX_DOMAIN) ? trimmed(value) : '';
       const canonical = pattern.test(written) ? canonicalDomain(written) : undefined;
       const isSettled = canonical !== undefined && canonicalDomain(canonical) === canonical;
       return isSettled && pattern.test(canonical) ? canonical : error('domain.invalid');

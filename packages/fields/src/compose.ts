@@ -22,6 +22,18 @@ const countedFirst: { array(): Joi.ArraySchema } = Joi.extend((joi) => ({
   },
 }));
 
+/** The same for an object and its keys. */
+const countedFirstObject: { object(): Joi.ObjectSchema } = Joi.extend((joi) => ({
+  type: 'object',
+  base: joi.object(),
+  validate: (value: object, { schema, error }) => {
+    const limit: number = schema.$_getRule('max')?.args?.limit;
+    const isLarge =
+      value !== null && typeof value === 'object' && Object.keys(value).length > limit;
+    return isLarge ? { errors: error('object.max', { limit, value }) } : undefined;
+  },
+}));
+
 /** Limits of a list. `unique` may be what items are compared by. */
 interface ListOptions<T> {
   readonly max?: number;
@@ -69,7 +81,7 @@ const key = rawText(200);
 
 /** An object with arbitrary keys whose values are of one kind. */
 export const mapOf = <F extends Field>(item: F, max = 100): Field<Record<string, Out<F>>, false> =>
-  field(Joi.object().max(max).pattern(key.joi, item.joi).custom(refuseProto), {
+  field(countedFirstObject.object().max(max).pattern(key.joi, item.joi).custom(refuseProto), {
     type: 'object',
     propertyNames: key.json,
     additionalProperties: item.json,

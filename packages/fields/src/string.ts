@@ -48,6 +48,10 @@ export const trimmed = (value: string): string => {
   return /[^\p{Default_Ignorable_Code_Point}\s]/u.test(inner) ? inner : '';
 };
 
+/** Whether a text has more than `max` code points; does not count those of much longer ones. */
+export const isLonger = (value: string, max: number): boolean =>
+  value.length > max && (value.length > 2 * max || lengthOf(value) > max);
+
 /** The length in code points. */
 export const lengthOf = (value: string): number => {
   let points = 0;

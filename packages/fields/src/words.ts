@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { type Field, field } from './field.ts';
-import { isStorable, lengthOf, string, trimmed } from './string.ts';
+import { isLonger, isStorable, lengthOf, string, trimmed } from './string.ts';
 
 /**
  * Written as a negation because API references generate examples from positive patterns, and `\S` yields "}".
@@ -15,7 +15,7 @@ export const text = (max: number): Field<string, false> =>
   field(
     string((value, { error }) => {
       if (!isStorable(value)) return error('text.ill_formed');
-      if (value.length > max && lengthOf(value) > max) return error('string.max', { limit: max });
+      if (isLonger(value, max)) return error('string.max', { limit: max });
       return trimmed(value) || error('string.empty');
     }),
     { type: 'string', maxLength: max, ...notBlank },
@@ -28,9 +28,10 @@ export const text = (max: number): Field<string, false> =>
 export const rawText = (max: number, min = 1): Field<string, false> => {
   const joi = string((value, { error }) => {
     if (!isStorable(value)) return error('text.ill_formed');
-    const length = lengthOf(value);
-    if (length > max) return error('string.max', { limit: max });
-    return length < min ? error('string.min', { limit: min }) : value;
+    if (isLonger(value, max)) return error('string.max', { limit: max });
+    return value.length < 2 * min && lengthOf(value) < min
+      ? error('string.min', { limit: min })
+      : value;
   });
   return field(min === 0 ? joi.allow('') : joi, {
     type: 'string',
@@ -46,7 +47,7 @@ export const matching = (pattern: RegExp, what: string, max: number): Field<stri
   if (pattern.flags.replace('u', '')) throw new TypeError(`${pattern} has flags other than u.`);
   const joi = string((value, { error }) => {
     if (!isStorable(value)) return error('text.ill_formed');
-    if (lengthOf(value) > max) return error('string.max', { limit: max });
+    if (isLonger(value, max)) return error('string.max', { limit: max });
     return pattern.test(value) ? value : error('string.pattern.base');
   }).messages({ 'string.pattern.base': `{{#label}} must be ${what}` });
   return field(pattern.test('') ? joi.allow('') : joi, {

@@ -11,10 +11,11 @@ export const BATCH = 2000;
 const FIRST_BATCH = 250;
 const BATCH_CHARACTERS = 4_000_000;
 /**
- * How many rows are checked before other work goes on: requests, and the transactions that save the previous batches,
+ * How many rows, and about how many characters, are checked before other work goes on: requests, and the transactions that save the previous batches,
  * each statement of which waits for the rows being checked.
  */
 const CHECKED_AT_ONCE = 10;
+const CHARACTERS_AT_ONCE = 50_000;
 
 /** A row of the file, checked. */
 export interface CheckedRow {
@@ -38,6 +39,8 @@ export async function* batchesOf(
   let size = FIRST_BATCH;
   let batch: CheckedRow[] = [];
   let characters = 0;
+  /** The characters of the batch after which other work went on. */
+  let checked = 0;
   for await (const { number, cells, isBlank } of rows) {
     read += 1;
     const widestBefore = widest;
@@ -47,12 +50,16 @@ export async function* batchesOf(
     batch.push({ row_number: number, cells, result });
     // With the delimiters: a row may have many empty cells.
     characters += cells.reduce((sum, { length }) => sum + length + 1, 0);
-    if (batch.length % CHECKED_AT_ONCE === 0) await setImmediate();
+    if (batch.length % CHECKED_AT_ONCE === 0 || characters - checked > CHARACTERS_AT_ONCE) {
+      checked = characters;
+      await setImmediate();
+    }
     if (batch.length < size && characters < BATCH_CHARACTERS) continue;
     yield batch;
     size = Math.min(BATCH, 2 * size);
     batch = [];
     characters = 0;
+    checked = 0;
   }
   if (batch.length > 0) yield batch;
 }

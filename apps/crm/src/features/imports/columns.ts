@@ -1,4 +1,4 @@
-import type { Field, FieldErrors, Shape } from '@tessera/fields';
+import { type Field, type FieldErrors, type Shape, shortName } from '@tessera/fields';
 
 /** What the sender has mapped; see `mapping` of an import. */
 export type Mapping = Readonly<Record<string, string | null>>;
@@ -37,7 +37,19 @@ const refused = (field: 'file' | 'mapping', message: string): ColumnsResult => (
   message,
 });
 
-const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
+/** How many names a message has at most. */
+const NAMED = 10;
+
+const quoted = (names: readonly string[]): string => {
+  const named = names
+    .slice(0, NAMED)
+    .map((name) => `"${shortName(name)}"`)
+    .join(', ');
+  return names.length > NAMED ? `${named} and ${names.length - NAMED} more` : named;
+};
+
+/** The most columns of a file, with those that have no header. */
+const MAX_COLUMNS = 2000;
 
 const repeated = (names: readonly (string | null)[]): string[] => {
   const seen = new Set<string>();
@@ -101,6 +113,9 @@ export const assignColumns = (
   header: readonly string[],
   mapping: Mapping = {},
 ): ColumnsResult => {
+  if (header.length > MAX_COLUMNS) {
+    return refused('file', `file must not have more than ${MAX_COLUMNS} columns`);
+  }
   const names = namesOf(header, mapping);
   if (names.every((name) => name === UNNAMED)) return refused('file', 'file has no header row');
   const named = names.filter((name) => name !== UNNAMED);

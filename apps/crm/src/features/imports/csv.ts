@@ -1,4 +1,5 @@
 import { pipeline } from 'node:stream/promises';
+import { setImmediate } from 'node:timers/promises';
 import { CsvError, type InfoRecord, type Options, type Parser, parse } from 'csv-parse';
 import { parse as parseText } from 'csv-parse/sync';
 import iconv from 'iconv-lite';
@@ -24,6 +25,15 @@ const LARGE_ROW = `a row has more than ${MAX_ROW} characters`;
 
 /** The characters of a file that such a row can have, with quotation marks and delimiters. */
 const MAX_TEXT_OF_ROW = 4 * MAX_ROW;
+
+/** Spreadsheets have 16,384 columns, and may export all of them. */
+const MAX_CELLS = 20_000;
+
+/** The longest header row in characters: it is parsed at once. */
+const MAX_HEADER = 50_000;
+
+/** How many characters are parsed before other work goes on. */
+const PARSED_AT_ONCE = 16 * 1024;
 
 const startsWith = (content: Buffer, ...bytes: readonly number[]): boolean =>
   bytes.every((byte, index) => content[index] === byte);
@@ -140,6 +150,20 @@ const toUnreadable = (error: unknown): unknown => {
   return new UnreadableFile(`The file is not valid CSV${where}: ${reasons[code] ?? code}.`);
 };
 
+/** The text in parts, between which other work has a turn. */
+async function* partsOf(text: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const chunk of text) {
+    for (let start = 0; start < chunk.length; ) {
+      const end = start + PARSED_AT_ONCE;
+      // The halves of a surrogate pair stay together.
+      const next = (chunk.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? end + 1 : end;
+      yield chunk.slice(start, next);
+      start = next;
+      await setImmediate();
+    }
+  }
+}
+
 /**
  * Passes a text on to the parser, up to a row that is too large. The parser does not count delimiters, and would keep
  * as many empty cells of one row as the file has.
@@ -150,7 +174,7 @@ async function* withinRows(
 ): AsyncGenerator<string> {
   let rows = 0;
   let characters = 0;
-  for await (const part of text) {
+  for await (const part of partsOf(text)) {
     yield part;
     // By now, the parser has read the part.
     const found = info.records + info.empty_lines;
@@ -162,18 +186,31 @@ async function* withinRows(
   }
 }
 
+/** What the parser yields with the option `info`. */
+interface WithInfo {
+  readonly record: string[];
+  readonly info: InfoRecord;
+}
+
 /** The header row in the beginning of a file. Throws `UnreadableFile`. */
 export const readHeader = (start: string, delimiter: Delimiter): string[] => {
+  const sample = withoutSeparatorLine(start).slice(0, MAX_HEADER);
+  let rows: WithInfo[];
   try {
-    const rows: string[][] = parseText(withoutSeparatorLine(start), {
+    rows = parseText(sample, {
       ...options,
       delimiter: delimiters[delimiter],
       to: 1,
-    });
-    return rows[0] ?? [];
+      info: true,
+    }) as unknown as WithInfo[];
   } catch (error) {
     throw toUnreadable(error);
   }
+  const [header] = rows;
+  if (sample.length === MAX_HEADER && header?.info.bytes === Buffer.byteLength(sample)) {
+    throw new UnreadableFile(`The header row has more than ${MAX_HEADER} characters.`);
+  }
+  return header?.record ?? [];
 };
 
 /** A row of a file; lines without characters are none. */
@@ -183,12 +220,6 @@ export interface CsvRow {
   readonly cells: readonly string[];
   /** Whether all cells are blank: such a row says nothing, but has its place among the rows of the file. */
   readonly isBlank: boolean;
-}
-
-/** What the parser yields with the option `info`. */
-interface WithInfo {
-  readonly record: string[];
-  readonly info: InfoRecord;
 }
 
 /** The rows of a file, the header included. Throws `UnreadableFile`. */
@@ -203,6 +234,11 @@ export async function* readRows(
     let rows = 0;
     for await (const { record, info } of parser as AsyncIterable<WithInfo>) {
       rows += 1;
+      if (record.length > MAX_CELLS) {
+        throw new UnreadableFile(
+          `Row ${rows + info.empty_lines} has more than ${MAX_CELLS} cells.`,
+        );
+      }
       const isBlank = record.every((cell) => cell.trim() === '');
       yield { number: rows + info.empty_lines, cells: record, isBlank };
     }

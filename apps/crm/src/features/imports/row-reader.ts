@@ -15,6 +15,19 @@ const typeOf = ({ json }: Field): unknown => {
   return first?.type;
 };
 
+/** The longest cell of a field in characters. Longer ones are neither split nor parsed. */
+const MAX_CELL = 100_000;
+
+/** How many errors a failed row has at most: a list of many invalid items has one for each. */
+const MAX_ERRORS = 20;
+
+/** The most items of a list; one more is enough to refuse it. */
+const mostItems = ({ json }: Field): number | undefined => {
+  const { anyOf } = json;
+  const [of = json] = Array.isArray(anyOf) ? (anyOf as Field['json'][]) : [];
+  return typeof of.maxItems === 'number' ? of.maxItems : undefined;
+};
+
 type CellReader = (cell: string) => unknown;
 
 /**
@@ -25,6 +38,7 @@ const cellReader = (field: Field): CellReader => {
   const type = typeOf(field);
   if (type === 'boolean') return (cell) => textValue(field, cell.toLowerCase());
   if (type !== 'array' && type !== 'object') return (cell) => textValue(field, cell);
+  const most = mostItems(field) ?? Number.MAX_SAFE_INTEGER;
   return (cell) => {
     if (/^\s*[[{]/.test(cell)) {
       try {
@@ -33,7 +47,7 @@ const cellReader = (field: Field): CellReader => {
         return cell;
       }
     }
-    return type === 'array' ? cell.split(',').map((part) => part.trim()) : cell;
+    return type === 'array' ? cell.split(',', most + 1).map((part) => part.trim()) : cell;
   };
 };
 
@@ -56,6 +70,8 @@ const emptyValue = (field: Field): unknown => [null, []].find((value) => validat
 
 /** What a column sets. */
 interface ReadColumn {
+  /** Its place in the row. */
+  readonly index: number;
   readonly name: string;
   readonly read: CellReader;
   /** What a blank cell sets the field to, if blank cells clear their fields. */
@@ -84,10 +100,10 @@ export const rowReader = (
   const { columns } = assignment;
   const messagesOf = errorMessages(assignment);
   const clears = blankCells === 'clear';
-  const assigned = columns.map((name): ReadColumn | undefined => {
+  const assigned = columns.flatMap((name, index): ReadColumn[] => {
     const field = name === null ? undefined : input.fields[name];
-    if (name === null || !field) return undefined;
-    return { name, read: cellReader(field), empty: emptyValue(field) };
+    if (name === null || !field) return [];
+    return [{ index, name, read: cellReader(field), empty: emptyValue(field) }];
   });
   const lastRequired = columns.findLastIndex((name) => isRequired(ofNew.fields[name ?? '']));
   return (cells, widest) => {
@@ -102,25 +118,26 @@ export const rowReader = (
       return { ok: false, errors: [`${has}, and a row above has ${expected}`] };
     }
     const unnamed = cells.findIndex(
-      (cell, index) => cell.trim() !== '' && columns[index] === UNNAMED,
+      (cell, index) => columns[index] === UNNAMED && cell.trim() !== '',
     );
     if (unnamed !== -1) return { ok: false, errors: [`column ${unnamed + 1} has no header`] };
     const values: Record<string, unknown> = {};
     const errors: FieldErrors = {};
-    for (const [index, column] of assigned.entries()) {
-      if (!column) continue;
-      const { name, read, empty } = column;
+    for (const { index, name, read, empty } of assigned) {
       const { [index]: cell } = cells;
       if (cell === undefined) continue;
       const text = withoutEscape(cell).trim();
-      if (text !== '') values[name] = read(text);
+      if (text.length > MAX_CELL) {
+        errors[name] = [`${name} must not have more than ${MAX_CELL} characters`];
+      } else if (text !== '') values[name] = read(text);
       else if (clears && empty === undefined) errors[name] = [`${name} is required`];
       else if (clears) values[name] = empty;
     }
     const checked = validate(input, values, 'row');
-    if (!checked.ok) Object.assign(errors, checked.errors);
+    // A cell that is too long is not one that is missing.
+    if (!checked.ok) Object.assign(errors, checked.errors, { ...errors });
     if (!checked.ok || Object.keys(errors).length > 0) {
-      return { ok: false, errors: messagesOf(errors) };
+      return { ok: false, errors: messagesOf(errors).slice(0, MAX_ERRORS) };
     }
     const row = checked.value as RowFields;
     return { ok: true, input: row, given: Object.keys(values) };
