@@ -1,5 +1,6 @@
 import {
   anything,
+  bool,
   described,
   int,
   mapOf,
@@ -18,6 +19,9 @@ import { Prisma } from '../generated/prisma/client.ts';
 import { exactly, offsetOf, type Page, readTotal } from './listing.ts';
 
 const { sql, raw, join } = Prisma;
+
+/** The most bytes of values in a page, of which one change of long texts can have a third. */
+const MAX_PAGE_BYTES = 2_000_000;
 
 /** One change of a record. */
 export const RecordChange = named(
@@ -41,6 +45,10 @@ export const RecordChange = named(
     changes: described(
       mapOf(shape({ from: anything(), to: anything() }), 1000),
       'Each field that has another value than before',
+    ),
+    is_complete: described(
+      bool(),
+      `False if \`changes\` is left out, because the page would have more than ${MAX_PAGE_BYTES.toLocaleString('en')} bytes of values: ask for fewer per page.`,
     ),
   }),
 );
@@ -84,7 +92,11 @@ export const presentChange = ({ changes, ...row }: ChangeRow): RecordChange => (
   ),
 });
 
-const columns = raw(Object.keys(RecordChange.fields).join(', '));
+const { is_complete: _isComplete, ...stored } = RecordChange.fields;
+/** The columns of a change. */
+export const changeColumns: readonly string[] = Object.keys(stored);
+const columns = raw(changeColumns.join(', '));
+const withoutChanges = raw(changeColumns.filter((name) => name !== 'changes').join(', '));
 
 const changesOf = (db: TenantDb, { table, id }: RecordId): Prisma.Sql => sql`
   FROM ${raw(db.readSchema)}.record_changes
@@ -140,7 +152,10 @@ const lastHidden = async (
 const isAt = (change: Start, start: Start | undefined): boolean =>
   change.version === start?.version && change.changed_at.getTime() === start.changed_at.getTime();
 
-/** One page of a record's history, newest first, with the exact total; without the hidden part. */
+/**
+ * One page of a record's history, newest first, with the exact total; without the hidden part, and without the values of the
+ * changes after `MAX_PAGE_BYTES`.
+ */
 export const readHistory = (
   db: TenantDb,
   record: RecordId,
@@ -156,8 +171,16 @@ export const readHistory = (
     const total = await readTotal(snapshot, sql`(SELECT count(*)::int ${found})`);
     const page = pageWithin({ page: asked, perPage }, total);
     const rows = await snapshot.read<ChangeRow>(sql`
-      SELECT ${columns} ${found}
-      ORDER BY changed_at DESC, version DESC LIMIT ${perPage} OFFSET ${offsetOf(page, perPage)}`);
+      SELECT ${withoutChanges}, CASE WHEN is_complete THEN changes ELSE '{}' END AS changes, is_complete
+      FROM (
+        SELECT *, sum(octet_length(changes::text)) OVER (ORDER BY changed_at DESC, version DESC)
+          <= ${MAX_PAGE_BYTES} AS is_complete
+        FROM (
+          SELECT ${columns} ${found}
+          ORDER BY changed_at DESC, version DESC LIMIT ${perPage} OFFSET ${offsetOf(page, perPage)}
+        ) AS page
+      ) AS limited
+      ORDER BY changed_at DESC, version DESC`);
     const shown = rows.map((row) =>
       presentChange(isAt(row, start) ? { ...row, changes: {} } : row),
     );

@@ -213,6 +213,32 @@ test('An old revision is found without reading the texts of all later ones', asy
   }
 });
 
+test('The history of a record with long texts has values until its page has 2,000,000 bytes', async () => {
+  const record = await created('/api/crm/kb-articles');
+  const letters = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o'];
+  for (const letter of letters) await put(record, { body: letter.repeat(100_000) }).expect(200);
+  const { body, text } = await get(`${record}/history?per_page=100`).expect(200);
+  expect(text.length).toBeLessThan(2_100_000);
+  const isComplete = body.data.map((change: { is_complete: boolean }) => change.is_complete);
+  // Each change after the first one has two texts.
+  expect(isComplete).toEqual([...Array(9).fill(true), ...Array(7).fill(false)]);
+  expect(body.data[0].changes.body.to).toBe('o'.repeat(100_000));
+  expect(body.data[9]).toMatchObject({ action: 'update', changes: {} });
+  const one = await get(`${record}/history?per_page=1&page=10`).expect(200);
+  expect(one.body.data[0]).toMatchObject({ is_complete: true, changes: { body: {} } });
+});
+
+test('A difference of long texts is bounded', async () => {
+  const record = await created('/api/crm/kb-articles');
+  await put(record, { body: '\n'.repeat(99_999) }).expect(200);
+  await put(record, { body: 'a\n'.repeat(50_000) }).expect(200);
+  const { body, text } = await get(`${record}/revisions/diff`).expect(200);
+  expect(body.data.body).toMatchObject({ is_minimal: false, is_complete: false });
+  expect(body.data.body.hunks[0].lines).toHaveLength(2000);
+  expect(body.data.body.unified).toContain('+a\n+a\n');
+  expect(text.length).toBeLessThan(1_000_000);
+});
+
 test('Two revisions are compared as of one moment', async () => {
   const record = await created('/api/crm/kb-articles');
   await put(record, { title: 'B' }).expect(200);

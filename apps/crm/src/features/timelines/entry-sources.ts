@@ -1,7 +1,7 @@
 import type { TenantDb } from '../../database.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../../http.ts';
-import { RecordChange } from '../../records/history.ts';
+import { changeColumns } from '../../records/history.ts';
 import { jsonItems, jsonObjects, type Texts } from '../../records/json-items.ts';
 import type { Kind, KindTypes } from '../../records/kind.ts';
 import { communicationLog } from '../communication-logs/communication-logs.kind.ts';
@@ -62,7 +62,7 @@ const selection = (type: EntryType, columns: readonly string[]) => {
 };
 
 const changes = (): EntrySource => {
-  const columns = Object.keys(RecordChange.fields);
+  const columns = changeColumns;
   const { selected, own } = selection('change', columns);
   return {
     type: 'change',

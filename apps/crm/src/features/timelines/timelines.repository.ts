@@ -79,7 +79,8 @@ const formatOf = (sources: readonly EntrySource[]): RowFormat<Row> => ({
 
 const changeIn = (text: string): RecordChange => {
   const row = JSON.parse(text) as ChangeRow;
-  return presentChange({ ...row, changed_at: new Date(row.changed_at) });
+  // Contacts and companies have no long texts.
+  return presentChange({ ...row, is_complete: true, changed_at: new Date(row.changed_at) });
 };
 
 /** The entries as responses show them, without the changes of fields that are no longer declared. */
