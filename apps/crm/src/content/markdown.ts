@@ -114,8 +114,11 @@ const attributesOf = (length: number): number => 50_000 + 10 * length;
 const TOKENS_OF_ELEMENT = 5;
 /** The time to parse an element grows with the number of open ones. */
 const MAX_DEPTH = 200;
-/** The most characters of HTML; a long body of short links or headings has about twelve times as many as it has itself. */
-const MAX_HTML = 2_000_000;
+/**
+ * The most characters of HTML of a body of this length. One of short links or headings has about twelve times as many as it has
+ * itself; escaped attributes that are repeated could have hundreds of times as many, in each of a hundred comments of a page.
+ */
+const htmlCharactersOf = (length: number): number => 50_000 + 15 * length;
 
 const ELEMENTS = 'HTML elements';
 const ATTRIBUTES = 'characters in attributes of HTML elements';
@@ -218,7 +221,7 @@ export const renderMarkdown = (source: string): RenderedBody => {
   const tree = sanitize(parsed, schema) as Root;
   completeTree(tree);
   const body_html = toHtml(tree);
-  refuseAbove(MAX_HTML, body_html.length, 'characters of HTML');
+  refuseAbove(htmlCharactersOf(source.length), body_html.length, 'characters of HTML');
   const body_text = plainText(tree);
   const words = body_text.split(/\s+/u).filter(Boolean);
   return { body_html, body_text, word_count: words.length };

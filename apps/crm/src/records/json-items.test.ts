@@ -166,3 +166,25 @@ test('A page of JSON texts is the text of a page of objects', () => {
     JSON.stringify(pageBody<{ a: unknown }, object>(rows, position)),
   );
 });
+
+test('A page with more than 5,000,000 characters is a 422 for its size', async () => {
+  const types = Array.from({ length: 60 }, (_, number) => ({
+    key: `text_${number}`,
+    label: 'Text',
+    type: 'text',
+  }));
+  for (const field of types) await create('custom-fields', field);
+  const custom = Object.fromEntries(types.map(({ key }) => [key, 'x'.repeat(1000)]));
+  await create('contacts', { first_name: 'Ada', custom });
+  await crm().context.pool.query(
+    `INSERT INTO tenant_crm.contacts (tenant_id, id, first_name, custom)
+     SELECT tenant_id, gen_random_uuid(), first_name, custom FROM tenant_crm.contacts, generate_series(1, 99)
+     WHERE tenant_id = $1`,
+    [tenant().id],
+  );
+  const { body } = await get(`${contacts}?per_page=100`).expect(422);
+  expect(body.errors).toEqual({
+    per_page: ['per_page must be less: the page would have more than 5000000 characters'],
+  });
+  expect((await get(contacts).expect(200)).body.data).toHaveLength(25);
+});

@@ -1,5 +1,5 @@
 import { jsonTypes } from '@tessera/database-kit';
-import { JsonText } from '@tessera/http-kit';
+import { invalidField, JsonText } from '@tessera/http-kit';
 import type { Kind, KindTypes } from './kind.ts';
 import { type ListFormat, type Page, TOTAL } from './listing.ts';
 import { declaredJson, KEYS } from './tenant-fields.ts';
@@ -87,14 +87,28 @@ export const jsonItems = <T extends KindTypes>({
   };
 };
 
-/** The body of a response with one page of records, each as an object or as JSON text. */
+/** The most characters of the records of a page, unless it has no more records than a page has by default. */
+const MAX_PAGE = 5_000_000;
+const ALWAYS_SHOWN = 25;
+
+/**
+ * The body of a response with one page of records, each as an object or as JSON text. 422 for `per_page` if they are
+ * too large.
+ */
 export const pageBody = <Item, Position extends object>(
   rows: Page<Item | JsonText<Item>>['rows'],
   position: Position,
-): ({ data: Item[] } & Position) | JsonText<{ data: Item[] } & Position> => {
-  const [first, ...others] = rows;
-  if (!(first instanceof JsonText)) return { data: rows as Item[], ...position };
-  let data = first.text;
-  for (const { text } of others as JsonText<Item>[]) data += `,${text}`;
+): JsonText<{ data: Item[] } & Position> => {
+  let data = '';
+  for (const row of rows) {
+    const text = row instanceof JsonText ? row.text : JSON.stringify(row);
+    data += data === '' ? text : `,${text}`;
+    if (rows.length > ALWAYS_SHOWN && data.length > MAX_PAGE) {
+      throw invalidField(
+        'per_page',
+        `per_page must be less: the page would have more than ${MAX_PAGE} characters`,
+      );
+    }
+  }
   return new JsonText(`{"data":[${data}],${JSON.stringify(position).slice(1)}`);
 };

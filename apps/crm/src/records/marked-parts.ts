@@ -16,9 +16,10 @@ const matches = (letters: readonly string[], term: string, fold: Fold): Range[] 
   const folds = letters.map(fold);
   const folded = folds.join('');
   // Of each unit of the folded text, the letter that it comes from: a letter may fold to several, or to none.
-  const origins = folds.flatMap((form, letter) =>
-    Array.from({ length: form.length }, () => letter),
-  );
+  const origins: number[] = [];
+  for (const [letter, { length }] of folds.entries()) {
+    for (let unit = 0; unit < length; unit += 1) origins.push(letter);
+  }
   const found: Range[] = [];
   let at = folded.indexOf(term);
   while (at >= 0) {
@@ -26,6 +27,8 @@ const matches = (letters: readonly string[], term: string, fold: Fold): Range[] 
     let last = origins[end - 1] ?? 0;
     while (folds[last + 1] === '') last += 1;
     found.push([origins[at] ?? 0, last + 1]);
+    // The others are outside of the passage.
+    if (last > (found[0]?.[1] ?? 0) + LENGTH) break;
     at = folded.indexOf(term, end);
   }
   return found;

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bool, described, list, named, type Out, oneOf, rawText, shape } from '@tessera/fields';
 import type { TenantDb } from '../database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
@@ -112,12 +113,16 @@ export const findPassages = async (
 ): Promise<Passage[][]> => {
   if (search === '' || rows.length === 0) return rows.map(() => []);
   const lines = await findLines(db, table, columns, { ids: rows.map(({ id }) => id), search });
-  return rows.map((row) =>
-    lines
-      .filter(({ id }) => id === row.id)
-      .flatMap(({ number, text, term, folds }) => {
-        const parts = markedParts(text, term, (letter) => folds?.[letter] ?? letter.toLowerCase());
-        return parts.length === 0 ? [] : [{ field: fieldOf(columns, row, number), parts }];
-      }),
-  );
+  const found: Passage[][] = [];
+  for (const row of rows) {
+    const own = lines.filter(({ id }) => id === row.id);
+    const passages = own.flatMap(({ number, text, term, folds }) => {
+      const parts = markedParts(text, term, (letter) => folds?.[letter] ?? letter.toLowerCase());
+      return parts.length === 0 ? [] : [{ field: fieldOf(columns, row, number), parts }];
+    });
+    found.push(passages);
+    // Three lines of 4000 letters take some milliseconds.
+    if (own.length > 0) await nextTurn();
+  }
+  return found;
 };

@@ -122,3 +122,25 @@ test('each batch continues after the last row of the previous one, until a batch
     [4, 2],
   ]);
 });
+
+test.each(['csv', 'json'] as const)(
+  'long rows of a batch are written one after the other as %s',
+  async (format) => {
+    const rows = Array.from({ length: 10 }, (_, number) => ({ name: `${number}`.repeat(50_000) }));
+    async function* batches() {
+      yield rows;
+      yield [];
+      yield [{ name: 'last' }];
+    }
+    const exported = listExports(bare)({ name: 'tasks', item: shape({ name: text(20) }) });
+    const [{ chunks }] = exported.file(format, batches());
+    const parts: string[] = [];
+    for await (const part of chunks) parts.push(`${part}`);
+    expect(parts.length).toBeGreaterThanOrEqual(6);
+    for (const part of parts) expect(part.length).toBeLessThan(150_000);
+    const all = parts.join('');
+    const expected = [...rows, { name: 'last' }];
+    if (format === 'json') expect(JSON.parse(all)).toEqual({ data: expected });
+    else expect(all).toBe(`name\r\n${expected.map(({ name }) => `${name}\r\n`).join('')}`);
+  },
+);

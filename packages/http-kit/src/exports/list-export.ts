@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { type Field, list, oneOf, type Shape, withDefault } from '@tessera/fields';
 import { stringify } from 'csv-stringify/sync';
 import type { ResponseHeader } from '../headers.ts';
@@ -89,9 +90,39 @@ const csvLines = (rows: readonly (readonly unknown[])[]): string =>
 
 type Batches<R> = AsyncIterable<readonly R[]>;
 
+/** After about so many characters of rows, other requests have a turn. */
+const WRITTEN_AT_ONCE = 64 * 1024;
+/** About how many characters a value has that is not text. */
+const OTHER_VALUE = 20;
+
+const sizeOf = (value: unknown): number => {
+  if (typeof value === 'string') return value.length;
+  if (isScalar(value)) return OTHER_VALUE;
+  let size = OTHER_VALUE;
+  for (const part of Object.values(value as object)) size += sizeOf(part);
+  return size;
+};
+
+/** The rows of batches in slices that are small enough to be written at once. */
+async function* slicesOf<R extends object>(batches: Batches<R>): AsyncGenerator<readonly R[]> {
+  for await (const rows of batches) {
+    let start = 0;
+    let size = 0;
+    for (const [index, row] of rows.entries()) {
+      size += sizeOf(row);
+      if (size < WRITTEN_AT_ONCE) continue;
+      yield rows.slice(start, index + 1);
+      start = index + 1;
+      size = 0;
+      await setImmediate();
+    }
+    if (start < rows.length) yield rows.slice(start);
+  }
+}
+
 async function* csv(header: readonly string[], batches: Batches<readonly unknown[]>) {
   let prefix = csvLines([header]);
-  for await (const rows of batches) {
+  for await (const rows of slicesOf(batches)) {
     yield prefix + csvLines(rows);
     prefix = '';
   }
@@ -143,8 +174,7 @@ async function* json(
 ) {
   const opening = JSON.stringify({ ...members, data: [] }).slice(0, -2);
   let prefix = opening;
-  for await (const rows of batches) {
-    if (rows.length === 0) continue;
+  for await (const rows of slicesOf(batches)) {
     yield prefix + rows.map((row) => jsonRecord(columns, row as Row)).join(',');
     prefix = ',';
   }
