@@ -25,7 +25,7 @@ type Input<K extends keyof TextWork> = Parameters<TextWork[K]>[0];
 interface Options {
   /** The module of the threads, without extension. */
   readonly program?: string;
-  /** How long a text is processed. The slowest one that is allowed takes about a second. */
+  /** How long a text is processed. The slowest one that is allowed takes about a second, and a thread starts before the first one. */
   readonly deadlineMs?: number;
   /** How long a text waits. */
   readonly maxWaitMs?: number;
@@ -60,7 +60,7 @@ export class TextThreads {
   readonly #queue: FairQueue;
   readonly #characters = new Shares(MAX_CHARACTERS);
 
-  constructor({ program = './text-thread', deadlineMs = 5000, maxWaitMs = 10_000 }: Options = {}) {
+  constructor({ program = './text-thread', deadlineMs = 8000, maxWaitMs = 10_000 }: Options = {}) {
     const { href } = new URL(`${program}${extension}`, import.meta.url);
     this.#deadlineMs = deadlineMs;
     this.#queue = new FairQueue({ concurrency: THREADS, waiting: MAX_CHARACTERS, maxWaitMs });

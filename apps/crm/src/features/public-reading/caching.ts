@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isKnown } from '@tessera/http-kit';
+import { isKnown, JsonText } from '@tessera/http-kit';
 import type { Request } from 'express';
 
 /**
@@ -14,9 +14,17 @@ export const publicHeaders = {
   'Cross-Origin-Resource-Policy': 'cross-origin',
 } as const;
 
+const tagOfText = (text: string): string =>
+  `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
+
 /** A strong entity tag of what a response consists of. */
-export const tagOf = (...parts: readonly unknown[]): string =>
-  `"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}"`;
+export const tagOf = (...parts: readonly unknown[]): string => tagOfText(JSON.stringify(parts));
+
+/** The JSON text of a response, with its entity tag: both need the text, which can be large. */
+export const taggedJson = <T>(body: T): { readonly etag: string; readonly json: JsonText<T> } => {
+  const json = new JsonText<T>(JSON.stringify(body));
+  return { etag: tagOfText(json.text), json };
+};
 
 /** The headers of a cacheable response, and whether the client has it already: 304. */
 export interface Revalidation {

@@ -2,7 +2,7 @@ import { shape } from '@tessera/fields';
 import { empty, fileResponse, type RouteEntry, type RouteTable } from '@tessera/http-kit';
 import { page, record, route } from '../../http.ts';
 import { paging } from '../../records/paging.ts';
-import { publicHeaders, revalidate, tagOf } from './caching.ts';
+import { publicHeaders, revalidate, taggedJson } from './caching.ts';
 import { articles, type PublicKind, pages, posts } from './kinds.ts';
 import {
   ByLanguage,
@@ -39,9 +39,9 @@ const listOf = (kind: PublicKind, reading: Reading): RouteEntry =>
     handler: async ({ params: { tenant }, query, req, reply }) => {
       const { per_page: perPage, ...listing } = query;
       const { items, ...found } = await reading.list(tenant, kind, { ...listing, perPage });
-      const body = { data: items, ...paging(req.originalUrl, found) };
-      const { headers, isKnown } = revalidate(req, tagOf(body));
-      return isKnown ? reply(304, headers) : reply(200, body, headers);
+      const { etag, json } = taggedJson({ data: items, ...paging(req.originalUrl, found) });
+      const { headers, isKnown } = revalidate(req, etag);
+      return isKnown ? reply(304, headers) : reply(200, json, headers);
     },
   });
 
@@ -60,9 +60,9 @@ const recordOf = (kind: PublicKind, reading: Reading): RouteEntry =>
     handler: async ({ params, query, req, reply }) => {
       const found = await reading.get(kind, { ...params, ...query });
       if ('movedTo' in found) return reply(308, movedHeaders(found.movedTo));
-      const body = { data: found.value };
-      const { headers, isKnown } = revalidate(req, tagOf(body), found.value.updated_at);
-      return isKnown ? reply(304, headers) : reply(200, body, headers);
+      const { etag, json } = taggedJson({ data: found.value });
+      const { headers, isKnown } = revalidate(req, etag, found.value.updated_at);
+      return isKnown ? reply(304, headers) : reply(200, json, headers);
     },
   });
 
@@ -106,9 +106,9 @@ export const readingRoutes = (reading: Reading): RouteTable => ({
     problems: publicProblems,
     handler: async ({ params: { tenant }, query: { language }, req, reply }) => {
       const { items, isComplete } = await reading.tree(tenant, language);
-      const body = { data: items, is_complete: isComplete };
-      const { headers, isKnown } = revalidate(req, tagOf(body));
-      return isKnown ? reply(304, headers) : reply(200, body, headers);
+      const { etag, json } = taggedJson({ data: items, is_complete: isComplete });
+      const { headers, isKnown } = revalidate(req, etag);
+      return isKnown ? reply(304, headers) : reply(200, json, headers);
     },
   }),
 });
