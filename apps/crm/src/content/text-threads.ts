@@ -8,7 +8,8 @@ import type { diff, render } from './text-thread.ts';
 
 /** One of them is left to others while a tenant has long texts. */
 const THREADS = 2;
-const MEBIBYTES = 256;
+/** Of each thread; the most that a body needs is less than 96. */
+const MEBIBYTES = 128;
 const IDLE_MS = 60_000;
 /** How many characters are processed or wait. A tenant has half of what the others leave: 18 of the longest bodies if it is alone. */
 const MAX_CHARACTERS = 36 * MAX_BODY;
