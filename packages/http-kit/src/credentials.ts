@@ -74,6 +74,10 @@ export const withCredentials = <Usual, Other extends object>(
       const unwatch = isUsual ? gate.watch?.(caller as Usual, changed) : undefined;
       return unwatch ?? (() => undefined);
     },
+    renew(caller, latest) {
+      const isUsual = !(typeof caller === 'object' && caller !== null && callers.has(caller));
+      if (isUsual) gate.renew?.(caller as Usual, latest as Usual);
+    },
   };
 };
 

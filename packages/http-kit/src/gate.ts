@@ -12,8 +12,11 @@ export interface Gate<Caller> {
   authenticate(req: Request, route: RouteEntry): Promise<Caller>;
   authorize(caller: Caller, route: RouteEntry, req: Request): Promise<void> | void;
   /**
-   * Calls `changed` whenever a request of the caller could now be rejected, for responses that outlive the
-   * request's own check; returns how to stop. Event streams then authenticate and authorize their request again.
+   * Calls `changed` whenever a request of the caller could now be rejected, for requests that outlive
+   * their own check; returns how to stop. Event streams, uploads, downloads and exports are then authenticated and
+   * authorized again.
    */
   watch?(caller: Caller, changed: () => void): () => void;
+  /** Gives the caller of a request that takes long the rights that they have now, as a later authentication found them. */
+  renew?(caller: Caller, latest: Caller): void;
 }

@@ -17,6 +17,7 @@ import {
   type RepeatableResponse,
 } from './idempotency.ts';
 import { JsonText } from './json-text.ts';
+import type { AccessChecks, LastingAccess } from './lasting-access.ts';
 import { readInput } from './request-input.ts';
 import type { HandlerInput, Reply, Responses, RouteEntry, StreamedBody } from './route.ts';
 import { send } from './send.ts';
@@ -29,12 +30,24 @@ export type SendBody = (
   headers: Readonly<Record<string, string>>,
 ) => Promise<void>;
 
-/** How a response is sent; undefined for JSON and for no body. */
-const senderOf = (declared: object, streams: SendBody): SendBody | undefined => {
-  if ('streamed' in declared)
-    return (_req, res, body: StreamedBody, headers) => send(res, body, headers);
+/** How a response is sent; undefined for JSON and for no body. What takes long ends when the caller loses access. */
+const senderOf = (
+  declared: object,
+  { streams, access }: Pick<HandlerStepOptions, 'streams' | 'access'>,
+  route: RouteEntry,
+): SendBody | undefined => {
+  if ('streamed' in declared) {
+    return async (req, res, body: StreamedBody, headers) => {
+      const { signal, end } = access.watch(req, res, route);
+      await send(res, body, headers, signal).finally(end);
+    };
+  }
   if ('fileTypes' in declared) {
-    return (req, res, body: ServedFile, headers) => sendFile(req, res, body, headers);
+    return async (req, res, body: ServedFile, headers) => {
+      const { confirm: alsoConfirm } = body;
+      const { signal, end } = access.watch(req, res, route, alsoConfirm && { alsoConfirm });
+      await sendFile(req, res, body, headers, signal).finally(end);
+    };
   }
   return 'events' in declared ? streams : undefined;
 };
@@ -73,13 +86,8 @@ const answerOnce = async (
   sendJson(res, { ...response, body });
 };
 
-type CommitUpload = HandlerInput<
-  unknown,
-  undefined,
-  undefined,
-  undefined,
-  Responses
->['commitUpload'];
+type Input = HandlerInput<unknown, undefined, undefined, undefined, Responses>;
+type CommitUpload = Input['commitUpload'];
 
 /** What the last step of a route needs besides the route. */
 export interface HandlerStepOptions {
@@ -87,19 +95,21 @@ export interface HandlerStepOptions {
   readonly idempotency: Idempotency<unknown> | undefined;
   /** Counts an upload until it ends; throws 429 if there are too many. */
   readonly beginUpload: (req: Request, res: Response) => EndUpload;
+  /** Asks for the caller's rights again while the request takes long. */
+  readonly access: AccessChecks<unknown>;
 }
 
 /** Returns the last step of a route: it validates the input, runs the handler and sends its response. */
 export const handlerStep = (
   route: RouteEntry,
-  { streams, idempotency, beginUpload }: HandlerStepOptions,
+  { streams, idempotency, beginUpload, access }: HandlerStepOptions,
 ): RequestHandler => {
   const answer = async (req: Request, res: Response): Promise<void> => {
     const { params, query, body } = readInput(route, req);
     const reply = (status: number, ...rest: unknown[]): Reply | Promise<Reply> => {
       const declared = route.responses[status] ?? {};
       const isEmpty = 'empty' in declared;
-      const sendBody = senderOf(declared, streams);
+      const sendBody = senderOf(declared, { streams, access }, route);
       if (sendBody) {
         const [sent, headers = {}] = rest as [never, Record<string, string>?];
         return sendBody(req, res.status(status), sent, headers).then(() => ({}) as Reply);
@@ -108,7 +118,11 @@ export const handlerStep = (
       respond({ status, body: payload, headers: headers as RepeatableResponse['headers'] });
       return {} as Reply;
     };
+    // The body may have taken long to arrive.
+    await access.confirm(req, res, route);
     const { caller } = res.locals;
+    let lasting: LastingAccess | undefined;
+    const confirmAccess = async (): Promise<void> => lasting?.confirm();
     let respond = (response: RepeatableResponse): void => sendJson(res, response);
     const collect = async (work: () => unknown): Promise<RepeatableResponse> => {
       let collected: RepeatableResponse | undefined;
@@ -119,8 +133,14 @@ export const handlerStep = (
       if (!collected) throw new Error(`${route.path}: the handler has not replied.`);
       return collected;
     };
-    const run = (body: unknown, commitUpload: CommitUpload = (work) => work()): unknown =>
-      route.handler?.({ params, query, body, caller, req, res, reply, commitUpload } as never);
+    const commitPlain: CommitUpload = async (work) => {
+      await confirmAccess();
+      return work();
+    };
+    const run = (body: unknown, commitUpload = commitPlain): unknown => {
+      const input = { params, query, body, caller, req, res, reply, commitUpload, confirmAccess };
+      return route.handler?.(input as never);
+    };
     const key = idempotency && idempotencyKeyOf(req);
     const once = async (
       { fingerprint, body }: { readonly fingerprint: Buffer; readonly body: unknown },
@@ -147,7 +167,8 @@ export const handlerStep = (
     let endUpload: EndUpload | undefined;
     try {
       endUpload = beginUpload(req, res);
-      receiving = await receiveFile(req, route.body);
+      lasting = access.watch(req, res, route);
+      receiving = await receiveFile(req, route.body, lasting);
       if (key === undefined) return void (await run(receiving.received));
       const { received, fingerprint } = hashUpload(req, receiving.received);
       const onceRead = (work: () => unknown, discard?: () => Promise<void>): Promise<void> =>
@@ -160,12 +181,14 @@ export const handlerStep = (
       let isCommitted = false;
       await run(received, async (work, discard) => {
         isCommitted = true;
+        await confirmAccess();
         await onceRead(work, discard);
         return {} as Reply;
       });
       if (!isCommitted) throw new Error(`${route.path}: the handler has not used commitUpload.`);
     } finally {
       receiving?.stop();
+      lasting?.end();
       endUpload?.();
       discardBody(req, res);
     }

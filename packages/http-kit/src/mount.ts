@@ -14,6 +14,12 @@ import { createUploadSlots, type UploadLimit } from './files/upload-slots.ts';
 import type { Gate } from './gate.ts';
 import { type HandlerStepOptions, handlerStep } from './handler-step.ts';
 import { type Idempotency, takesIdempotencyKey } from './idempotency.ts';
+import {
+  type AccessChecks,
+  type AccessCheckTimes,
+  createAccessChecks,
+  noteAuthorization,
+} from './lasting-access.ts';
 import type { Limits } from './limits.ts';
 import { flatten, type NamedRoute, requireKnownCredential } from './named-routes.ts';
 import { takesBody } from './request-input.ts';
@@ -35,12 +41,14 @@ export interface MountOptions<Caller> {
   readonly streamLifetimeMs?: number;
   /** Limits of the uploads that are received at the same time; none by default. */
   readonly uploadLimits?: readonly UploadLimit[];
+  /** When requests that take long ask for the caller's access again. */
+  readonly accessChecks?: AccessCheckTimes;
 }
 
 const stepsOf = <Caller>(
   route: RouteEntry,
   options: MountOptions<Caller>,
-  { streams, beginUpload }: Pick<HandlerStepOptions, 'streams' | 'beginUpload'>,
+  { streams, beginUpload, access }: Pick<HandlerStepOptions, 'streams' | 'beginUpload' | 'access'>,
 ): RequestHandler[] => {
   const { gate, limits, bodyLimit } = options;
   const limitClass = route.limit ?? 'default';
@@ -51,6 +59,7 @@ const stepsOf = <Caller>(
   if (route.permission !== 'public') {
     steps.push(
       async function authenticate(req, res, next) {
+        noteAuthorization(res);
         res.locals.caller = await gate.authenticate(req, route);
         next();
       },
@@ -66,7 +75,7 @@ const stepsOf = <Caller>(
   else if (takesBody(route) && !isFileBody(route.body)) steps.push(jsonBody(bodyLimit));
   const keeps = takesIdempotencyKey(route) ? options.idempotency : undefined;
   const idempotency = keeps as Idempotency<unknown> | undefined;
-  return [...steps, handlerStep(route, { streams, idempotency, beginUpload })];
+  return [...steps, handlerStep(route, { streams, idempotency, beginUpload, access })];
 };
 
 /** Literal segments precede parameters, so that `/tasks/board` is never taken for an id. */
@@ -97,7 +106,8 @@ export const mount = <Caller>(
   const newRouter = (): Router => Router({ caseSensitive: true, strict: true });
   const literals = new Map<string, Router>();
   const patterns = newRouter();
-  const streamsOf = limitedStreams(options);
+  const access = createAccessChecks(options.gate, options.accessChecks) as AccessChecks<unknown>;
+  const streamsOf = limitedStreams({ ...options, watchAccess: access.watch });
   const beginUpload = createUploadSlots(options.uploadLimits ?? []);
   const all = flatten(groups);
   const isPathOfApi = pathsOfApi(all.map(([, route]) => route));
@@ -125,7 +135,7 @@ export const mount = <Caller>(
       };
       address[route.method](
         remember,
-        ...stepsOf(route, options, { streams: streamsOf(route), beginUpload }),
+        ...stepsOf(route, options, { streams: streamsOf(route), beginUpload, access }),
       );
     }
     address.all(

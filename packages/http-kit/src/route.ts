@@ -118,10 +118,15 @@ export interface HandlerInput<Caller, PA, Q, B, R extends Responses> {
   readonly reply: ReplyFunction<R>;
   /**
    * Ends the handler of an upload that accepts an `Idempotency-Key`: runs `work`, which replies, in one transaction with
-   * the key, after the whole file has been read. If the same request was answered meanwhile, that response is sent
+   * the key, after the whole file has been read and the caller's access was confirmed. If the same request was answered meanwhile, that response is sent
    * instead, and `discard` removes what the handler has stored of the file.
    */
   commitUpload(work: () => Promise<Reply>, discard: () => Promise<void>): Promise<Reply>;
+  /**
+   * Throws the `HttpError` of the gate if the caller of an upload has lost access. For handlers that work for long after
+   * the file has been read, before they commit.
+   */
+  confirmAccess(): Promise<void>;
 }
 
 /** An error response as it appears in the document. */

@@ -38,12 +38,11 @@ export class GatedCaller<Permission extends string = string> implements Caller<P
   readonly userUuid: string | null;
   readonly tenantId: string;
   readonly tenantSlug: string;
-  readonly isSystemAdmin: boolean;
   readonly impersonatorId?: string;
-  readonly principal: Principal;
   readonly #service: string;
   readonly #token: string;
-  readonly #scopes: Rights;
+  #principal: Principal;
+  #scopes: Rights;
   #policies: Rights = nothing;
 
   constructor({ service, token, authenticated, tenant }: GatedCallerOptions) {
@@ -52,12 +51,19 @@ export class GatedCaller<Permission extends string = string> implements Caller<P
     this.userUuid = principal.type !== 'client' && isUuid(id) ? id : null;
     this.tenantId = tenant.id;
     this.tenantSlug = tenant.slug;
-    this.isSystemAdmin = principal.is_system_admin;
     if (principal.impersonator_id !== null) this.impersonatorId = principal.impersonator_id;
-    this.principal = principal;
+    this.#principal = principal;
     this.#service = service;
     this.#token = token;
     this.#scopes = scopes;
+  }
+
+  get principal(): Principal {
+    return this.#principal;
+  }
+
+  get isSystemAdmin(): boolean {
+    return this.#principal.is_system_admin;
   }
 
   get token(): string {
@@ -80,6 +86,16 @@ export class GatedCaller<Permission extends string = string> implements Caller<P
   /** Sets what the caller's policies allow; nothing before that. */
   setPolicies(policies: Rights): void {
     this.#policies = policies;
+  }
+
+  /**
+   * Takes over the rights that the same token has by now, for a request that takes long: what it still checks or reads
+   * follows them.
+   */
+  renew(latest: GatedCaller<Permission>): void {
+    this.#principal = latest.#principal;
+    this.#scopes = latest.#scopes;
+    this.#policies = latest.#policies;
   }
 }
 

@@ -83,4 +83,5 @@ export const createGate = <Permission extends string>({
   },
   authorize: authorizeWith(policies),
   watch: ({ principal, tenantId }, changed) => watches.watch(principal, tenantId, changed),
+  renew: (caller, latest) => caller.renew(latest),
 });

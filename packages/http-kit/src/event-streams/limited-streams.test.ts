@@ -1,5 +1,6 @@
 import express from 'express';
 import { listen } from '../index.ts';
+import { createAccessChecks } from '../lasting-access.ts';
 import type { Limits } from '../limits.ts';
 import type { RouteEntry } from '../route.ts';
 import { limitedStreams } from './limited-streams.ts';
@@ -7,15 +8,16 @@ import { limitedStreams } from './limited-streams.ts';
 test('Of two checks of a stream that overlap, the source gets the caller of the later one', async () => {
   const checks: ((caller: string) => void)[] = [];
   let changed = (): void => undefined;
-  const send = limitedStreams<string>({
-    gate: {
-      authenticate: () => new Promise((resolve) => checks.push(resolve)),
-      authorize: () => undefined,
-      watch: (_caller, check) => {
-        changed = check;
-        return () => undefined;
-      },
+  const { watch } = createAccessChecks<string>({
+    authenticate: () => new Promise((resolve) => checks.push(resolve)),
+    authorize: () => undefined,
+    watch: (_caller, check) => {
+      changed = check;
+      return () => undefined;
     },
+  });
+  const send = limitedStreams<string>({
+    watchAccess: watch,
     limits: { key: () => 'ada' } as unknown as Limits,
   });
   const seen: string[] = [];

@@ -42,4 +42,9 @@ export interface ServedFile {
    * content cannot be read: a later error of the stream cuts the response off.
    */
   open(range?: ByteRange): Readable | Promise<Readable>;
+  /**
+   * Called every five seconds while the file is sent: rejects with an `HttpError` once the caller may no longer read it,
+   * which cuts the response off. For what the permissions of the route do not tell, such as the record that has the file.
+   */
+  confirm?(): Promise<unknown>;
 }

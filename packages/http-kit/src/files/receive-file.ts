@@ -8,6 +8,7 @@ import {
 } from '../body.ts';
 import { hasBody } from '../has-body.ts';
 import { HttpError, invalidField } from '../http-error.ts';
+import type { LastingAccess } from '../lasting-access.ts';
 import { takeOverBodyDeadline } from '../serve.ts';
 import { isOneOf, mediaTypeOf } from './content-type.ts';
 import { detectType } from './detect-type.ts';
@@ -21,8 +22,14 @@ const FORM_OVERHEAD = 64 * 1024;
 export const requestTimeout = (): HttpError =>
   new HttpError(408, 'request_timeout', 'The file did not arrive in time.');
 
-/** A stream that fails if the content is too large or does not arrive in time. */
-const limitedStream = ({ maxBytes, deadlineMs, idleMs }: FileBody['file']): Transform => {
+/**
+ * A stream that fails if the content is too large or does not arrive in time, and if the caller loses access. It ends only
+ * after the access was confirmed, so that nobody stores a file whose upload outlasted it.
+ */
+const limitedStream = (
+  { maxBytes, deadlineMs, idleMs }: FileBody['file'],
+  access: LastingAccess,
+): Transform => {
   let size = 0;
   const stream = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -31,7 +38,12 @@ const limitedStream = ({ maxBytes, deadlineMs, idleMs }: FileBody['file']): Tran
       if (size > maxBytes) done(fileTooLarge(maxBytes));
       else done(null, chunk);
     },
+    flush(done) {
+      access.confirm().then(() => done(), done);
+    },
   });
+  const lost = (): void => void stream.destroy(access.signal.reason);
+  access.signal.addEventListener('abort', lost, { once: true });
   const fail = () => stream.destroy(requestTimeout());
   const deadline = setTimeout(fail, deadlineMs);
   const idle = setTimeout(() => {
@@ -86,13 +98,18 @@ export interface Receiving {
 
 /**
  * Starts to receive the file of a request: reads the form up to the file, and enough of the file to detect its
- * type. Errors: 422 for a missing body or invalid fields, 415, 413, 408, 400.
+ * type. Errors: 422 for a missing body or invalid fields, 415, 413, 408, 400, and those of the
+ * gate if the caller loses access.
  */
-export const receiveFile = async (req: Request, body: FileBody): Promise<Receiving> => {
+export const receiveFile = async (
+  req: Request,
+  body: FileBody,
+  access: LastingAccess,
+): Promise<Receiving> => {
   const { file } = body;
   takeOverBodyDeadline(req);
   requireAcceptable(req, file);
-  const stream = limitedStream(file);
+  const stream = limitedStream(file, access);
   const disconnected = () => {
     if (!req.complete) stream.destroy(malformedUpload());
   };

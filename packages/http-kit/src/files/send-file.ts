@@ -64,13 +64,15 @@ const describe = (res: Response, file: ServedFile, etag: string): void => {
 
 /**
  * Sends a file or the requested range of it (RFC 9110 sections 13 and 14): 200, 206, 304, 412 or 416. Headers
- * keep browsers from guessing the type and from running scripts of the file on our origin.
+ * keep browsers from guessing the type and from running scripts of the file on our origin. If the signal aborts, its
+ * reason is the error, and the response is cut off.
  */
 export const sendFile = async (
   req: Request,
   res: Response,
   file: ServedFile,
   headers: Readonly<Record<string, string>>,
+  signal?: AbortSignal,
 ): Promise<void> => {
   const { size, lastModified } = file;
   const etag = `"${file.etag}"`;
@@ -96,8 +98,9 @@ export const sendFile = async (
     });
     if (!source) return void res.end();
     res.setTimeout(STALLED_MS, () => res.destroy());
-    await pipeline(source, exactly(length), res);
+    await pipeline(source, exactly(length), res, { signal });
   } catch (error) {
+    signal?.throwIfAborted();
     if (!isClientDisconnect(error)) throw error;
   } finally {
     source?.destroy();

@@ -4,6 +4,7 @@ import {
   createLimits,
   empty,
   errorHandler,
+  type Gate,
   HttpError,
   type Idempotency,
   mount,
@@ -13,6 +14,7 @@ import {
   unauthenticated,
   unknownRoute,
 } from '../index.ts';
+import type { AccessCheckTimes } from '../lasting-access.ts';
 
 export interface Caller {
   readonly name: string;
@@ -87,6 +89,8 @@ export const appOf = (
     streamLifetimeMs = 60_000,
     uploadLimits = [] as readonly UploadLimit[],
     idempotency = undefined as Idempotency<Caller> | undefined,
+    gate: usedGate = gate as Gate<Caller>,
+    accessChecks = {} as AccessCheckTimes,
   } = {},
   ...before: RequestHandler[]
 ): Express => {
@@ -102,8 +106,9 @@ export const appOf = (
   app.use(
     ...before,
     mount(groups, {
-      gate,
+      gate: usedGate,
       limits,
+      accessChecks,
       bodyLimit: 1000,
       streamLifetimeMs,
       uploadLimits,
