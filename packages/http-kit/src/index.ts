@@ -71,6 +71,7 @@ export {
   type FileResponse,
   fileResponse,
   type ServedFile,
+  whileFound,
 } from './files/file-response.ts';
 export type { UploadLimit } from './files/upload-slots.ts';
 export type { Gate } from './gate.ts';

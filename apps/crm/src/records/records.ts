@@ -289,15 +289,17 @@ export const createRecords = <T extends KindTypes>(
       },
 
       async *batches(caller, query, limited) {
-        const { db, scope } = await open(caller);
+        const { db } = await open(caller);
         const search = (query.search ?? '').trim();
         const conditions = await conditionsOf(query, caller);
         const order = query.sort === undefined ? byId : exportOrder(sortOf(query.sort));
         const read = (last: Row | undefined, limit: number): Promise<readonly Row[]> => {
           const after = last && positionOf(last);
-          return limited(() =>
-            repository.batch(db, scope, { conditions, search, order, after, limit }),
-          );
+          return limited(async () => {
+            // What the caller sees may have changed since the batch before.
+            const { scope } = await open(caller);
+            return repository.batch(db, scope, { conditions, search, order, after, limit });
+          });
         };
         const size = await exportBatchSize(kind, db);
         for await (const rows of readInBatches(size, read)) {

@@ -48,3 +48,10 @@ export interface ServedFile {
    */
   confirm?(): Promise<unknown>;
 }
+
+/**
+ * The file that `find` returns. Sending it stops once `find` rejects, for example because the record that has the file
+ * was deleted or is hidden from the caller by then.
+ */
+export const whileFound = async (find: () => Promise<ServedFile>): Promise<ServedFile> =>
+  Object.assign({}, await find(), { confirm: find });

@@ -1,5 +1,5 @@
 import { shape, uuid } from '@tessera/fields';
-import { fileBody, fileResponse, type RouteTable } from '@tessera/http-kit';
+import { fileBody, fileResponse, type RouteTable, whileFound } from '@tessera/http-kit';
 import { safeName } from '../../files/file-names.ts';
 import { record, route } from '../../http.ts';
 import { visibleReplay } from '../../records/replays.ts';
@@ -58,6 +58,6 @@ export const messageFileRoutes = (
       409: 'The file is being scanned (`scan_pending`), contains malware (`file_quarantined`) or exceeds a limit of the scanner (`file_unscannable`)',
     },
     handler: async ({ caller, params: { id, mid }, reply }) =>
-      reply(200, await files.download(caller, id, mid)),
+      reply(200, await whileFound(() => files.download(caller, id, mid))),
   }),
 });

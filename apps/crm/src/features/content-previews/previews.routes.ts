@@ -10,7 +10,7 @@ import {
   text,
   time,
 } from '@tessera/fields';
-import { fileResponse, type RouteTable } from '@tessera/http-kit';
+import { fileResponse, type RouteTable, whileFound } from '@tessera/http-kit';
 import { record, route } from '../../http.ts';
 import { withMaximum } from '../../records/maximum.ts';
 import { createFrame } from '../../records/route-frame.ts';
@@ -136,6 +136,8 @@ export const publicPreviewRoutes = ({
     summary: 'Download the cover image of a record by a preview',
     responses: { 200: fileResponse('image/*') },
     handler: async ({ params: { token }, reply }) =>
-      reply(200, await cover(token), { 'Cross-Origin-Resource-Policy': 'cross-origin' }),
+      reply(200, await whileFound(() => cover(token)), {
+        'Cross-Origin-Resource-Policy': 'cross-origin',
+      }),
   }),
 });

@@ -1,5 +1,5 @@
 import { described, named, omissible, rawText, shape, text } from '@tessera/fields';
-import { fileResponse, type RouteTable } from '@tessera/http-kit';
+import { fileResponse, type RouteTable, whileFound } from '@tessera/http-kit';
 import { record, route } from '../../http.ts';
 import { withMaximum } from '../../records/maximum.ts';
 import { createFrame } from '../../records/route-frame.ts';
@@ -70,6 +70,7 @@ export const publicLinkRoutes = ({ open }: Pick<LinkService, 'open'>): RouteTabl
       404: 'The link does not exist, has expired, or its creator lost access',
       409: 'The file is being scanned (`scan_pending`) or exceeds a limit of the scanner (`file_unscannable`)',
     },
-    handler: async ({ params: { token }, reply }) => reply(200, await open(token)),
+    handler: async ({ params: { token }, reply }) =>
+      reply(200, await whileFound(() => open(token))),
   }),
 });

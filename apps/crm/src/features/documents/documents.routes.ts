@@ -1,5 +1,12 @@
 import { described, list, nullable, shape, uuid, withDefault } from '@tessera/fields';
-import { type Exports, empty, fileBody, fileResponse, type RouteTable } from '@tessera/http-kit';
+import {
+  type Exports,
+  empty,
+  fileBody,
+  fileResponse,
+  type RouteTable,
+  whileFound,
+} from '@tessera/http-kit';
 import { record, route } from '../../http.ts';
 import { hiddenSince, visibleReplay } from '../../records/replays.ts';
 import { createFrame } from '../../records/route-frame.ts';
@@ -252,7 +259,7 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
       responses: { 200: fileResponse(...ANY) },
       problems: downloadProblems,
       handler: async ({ caller, params: { id }, reply }) =>
-        reply(200, await service.download(caller, id)),
+        reply(200, await whileFound(() => service.download(caller, id))),
     }),
 
     getDocumentThumbnail: route({
@@ -267,7 +274,7 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
       responses: { 200: fileResponse('image/webp') },
       problems: { ...downloadProblems, 404: 'There is no such document, or it has no thumbnail' },
       handler: async ({ caller, params: { id }, reply }) =>
-        reply(200, await service.thumbnail(caller, id)),
+        reply(200, await whileFound(() => service.thumbnail(caller, id))),
     }),
 
     downloadDocumentVersion: route({
@@ -280,7 +287,7 @@ export const documentRoutes = ({ service, exports, maxBytes }: Dependencies): Ro
       responses: { 200: fileResponse(...ANY) },
       problems: downloadProblems,
       handler: async ({ caller, params: { id, number }, reply }) =>
-        reply(200, await service.download(caller, id, Number(number))),
+        reply(200, await whileFound(() => service.download(caller, id, Number(number)))),
     }),
   };
 };

@@ -2,7 +2,13 @@ import { Readable } from 'node:stream';
 import { HttpError, invalidField, notFound, validationFailed } from '@tessera/http-kit';
 import { DataStore, type Locker, Server, Upload } from '@tus/server';
 import { offsetConflict, uploadExpired } from './upload-errors.ts';
-import { newUploadId, UPLOAD_MS, type UploadAddress, type Uploads } from './uploads.service.ts';
+import {
+  newUploadId,
+  UPLOAD_MS,
+  type UploadAddress,
+  type UploadBody,
+  type Uploads,
+} from './uploads.service.ts';
 
 /** The headers of the protocol that clients send. */
 const READ = [
@@ -42,9 +48,15 @@ class SupportedStore extends DataStore {
 class UploadStore extends SupportedStore {
   readonly #uploads: Uploads;
   readonly #of: Omit<UploadAddress, 'id'>;
+  readonly #confirmAccess: UploadBody['confirmAccess'];
 
-  constructor(uploads: Uploads, of: Omit<UploadAddress, 'id'>) {
+  constructor(
+    uploads: Uploads,
+    of: Omit<UploadAddress, 'id'>,
+    confirmAccess: UploadBody['confirmAccess'],
+  ) {
     super();
+    this.#confirmAccess = confirmAccess;
     this.#uploads = uploads;
     this.#of = of;
   }
@@ -84,7 +96,8 @@ class UploadStore extends SupportedStore {
   }
 
   override async write(body: Readable, id: string, offset: number): Promise<number> {
-    return this.#uploads.append(this.#address(id), offset, body);
+    const confirmAccess = this.#confirmAccess;
+    return this.#uploads.append(this.#address(id), offset, { content: body, confirmAccess });
   }
 
   override async declareUploadLength(id: string, size: number): Promise<void> {
@@ -110,6 +123,8 @@ export interface TusRequest {
   readonly id?: string;
   /** The body of a PATCH. */
   readonly content?: Readable;
+  /** Throws if the caller of a PATCH has lost access. */
+  readonly confirmAccess?: () => Promise<void>;
 }
 
 /** The response to a request of the protocol. */
@@ -156,11 +171,18 @@ const errorOf = (status: number, text: string, maxBytes: number): HttpError => {
  */
 export const tusProtocol =
   (uploads: Uploads, maxBytes: number) =>
-  async ({ method, header, of, id = newUploadId(), content }: TusRequest): Promise<TusResponse> => {
+  async ({
+    method,
+    header,
+    of,
+    id = newUploadId(),
+    content,
+    confirmAccess = async () => undefined,
+  }: TusRequest): Promise<TusResponse> => {
     let failure: unknown;
     const server = new Server({
       path: '/uploads',
-      datastore: of ? new UploadStore(uploads, of) : new SupportedStore(),
+      datastore: of ? new UploadStore(uploads, of, confirmAccess) : new SupportedStore(),
       locker: withoutLocks,
       maxSize: maxBytes,
       namingFunction: () => id,

@@ -127,7 +127,7 @@ const routesOf = (
       path: `${path}/{upload_id}`,
       summary: `Send bytes to a resumable upload of ${subject}`,
       description:
-        '`Upload-Offset` must be the number of bytes that the service has. The last bytes complete the upload, and the response names the document in `Document-Id`. If the connection breaks, the bytes that arrived before are kept.',
+        '`Upload-Offset` must be the number of bytes that the service has. The last bytes complete the upload, and the response names the document in `Document-Id`. If the connection breaks, the bytes that arrived before are kept. Access is checked again every five seconds: once it is lost, no more bytes are kept.',
       params: one,
       body: fileBody({ types: [PART], maxBytes, isPart: true }),
       responses: { 204: empty },
@@ -143,7 +143,7 @@ const routesOf = (
         413: 'The file is larger than announced, than the limit or than what the quota has left',
         423: { description: 'Another request is completing the upload', error: uploadBusy },
       },
-      handler: async ({ caller, params, body: { content }, req, reply }) => {
+      handler: async ({ caller, params, body: { content }, req, reply, confirmAccess }) => {
         const address = { caller, documentId: documentOf(params), id: params.upload_id };
         const header = (key: string) => req.get(key);
         const response = await exchange({
@@ -152,6 +152,7 @@ const routesOf = (
           of: address,
           id: address.id,
           content,
+          confirmAccess,
         });
         return reply(204, await withDocument(response, address));
       },

@@ -47,6 +47,13 @@ export interface NewUpload extends UploadAddress {
   readonly size: number | null;
 }
 
+/** The body of a request that adds bytes to an upload. */
+export interface UploadBody {
+  readonly content: AsyncIterable<Uint8Array>;
+  /** Throws if the caller has lost access: a body may take an hour, and joining many parts takes long, too. */
+  confirmAccess(): Promise<void>;
+}
+
 /** Uploads in several requests. An upload belongs to the caller who created it; for others, it does not exist (404). */
 export interface Uploads {
   /** Throws 422, 403 `folder_access_denied`, 404 and 413. An upload of 0 bytes is completed at once. */
@@ -58,9 +65,10 @@ export interface Uploads {
   /**
    * Adds bytes at an offset, and completes the upload with the last ones; returns how many bytes it has then. Bytes
    * that arrived before an error are kept. Throws 409 if the upload does not have exactly `offset` bytes, 413 beyond
-   * the quota, 423 while it is being completed, and the errors of the document.
+   * the quota, 423 while it is being completed, the errors of the document, and that of `confirmAccess`, which is asked
+   * before anything is committed.
    */
-  append(address: UploadAddress, offset: number, body: AsyncIterable<Uint8Array>): Promise<number>;
+  append(address: UploadAddress, offset: number, body: UploadBody): Promise<number>;
   /** Cancels an unfinished upload. Throws 404, and 409 if it is finished. */
   remove(address: UploadAddress): Promise<void>;
 }
@@ -73,6 +81,8 @@ interface Dependencies {
   readonly store: Pick<FileStore, 'get'>;
   readonly jobs: Pick<JobQueue, 'enqueue'>;
 }
+
+type ConfirmAccess = UploadBody['confirmAccess'];
 
 const ownerOf = ({ principal: { type, id } }: Caller): string => `${type}:${id}`;
 
@@ -137,9 +147,11 @@ export const createUploads = ({
     caller: Caller,
     upload: StoredUploadState,
     file: UploadedFile,
+    confirmAccess: ConfirmAccess,
   ): Promise<void> => {
     const { id, metadata, received: start, document_id: documentId } = upload;
     const type = await typeOf(caller.tenantId, file, metadata);
+    await confirmAccess();
     const saveDocument = (): Promise<ChangedDocument> =>
       documentId === null
         ? documents.createFrom(caller, documentOf(metadata), { file, type })
@@ -157,8 +169,9 @@ export const createUploads = ({
     caller: Caller,
     upload: StoredUploadState,
     last: UploadedFile | undefined,
+    confirmAccess: ConfirmAccess,
   ): Promise<void> => {
-    if (last && upload.received === 0) return save(caller, upload, last);
+    if (last && upload.received === 0) return save(caller, upload, last, confirmAccess);
     if (completing.has(upload.id)) throw uploadBusy();
     completing.add(upload.id);
     try {
@@ -168,7 +181,9 @@ export const createUploads = ({
       );
       const announcedSize = upload.received + (last?.size ?? 0);
       const whole = { content, announcedSize, counted: upload.received };
-      await files.store(caller.tenantId, whole, (file) => save(caller, upload, file));
+      await files.store(caller.tenantId, whole, (file) =>
+        save(caller, upload, file, confirmAccess),
+      );
     } finally {
       completing.delete(upload.id);
     }
@@ -178,13 +193,14 @@ export const createUploads = ({
   const addPart = (
     caller: Caller,
     upload: StoredUploadState,
-    content: AsyncIterable<Uint8Array>,
+    { content, confirmAccess }: UploadBody,
   ): Promise<StoredUploadState> =>
     files.store(caller.tenantId, { content, announcedSize: null }, async (file, discard) => {
+      await confirmAccess();
       const received = upload.received + file.size;
       if (received === upload.size) {
         const isWhole = upload.received === 0;
-        await complete(caller, upload, file);
+        await complete(caller, upload, file, confirmAccess);
         if (!isWhole) await discard();
         return { ...upload, received, ended_at: new Date() };
       }
@@ -215,7 +231,9 @@ export const createUploads = ({
         await insertUpload(tx, upload, ownerOf(caller));
         await removeLater(tx, id, expiresAt);
       });
-      if (size === 0) await complete(caller, await find({ caller, id, documentId }), undefined);
+      if (size !== 0) return;
+      const created = await find({ caller, id, documentId });
+      await complete(caller, created, undefined, async () => undefined);
     },
 
     async declareSize(address, size) {
@@ -226,7 +244,7 @@ export const createUploads = ({
       if (!(await setSize(db, id, size))) throw offsetConflict();
     },
 
-    async append(address, offset, body) {
+    async append(address, offset, { content, confirmAccess }) {
       const { caller } = address;
       let upload = await find(address);
       if (upload.received !== offset) throw offsetConflict();
@@ -235,17 +253,17 @@ export const createUploads = ({
         database.forTenant(caller.tenantId),
         upload.size === null ? 0 : upload.size - offset,
       );
-      const parts = bodyParts(body);
+      const parts = bodyParts(content);
       for (;;) {
         const part = await parts.next();
         if (!part) break;
-        upload = await addPart(caller, upload, part);
+        upload = await addPart(caller, upload, { content: part, confirmAccess });
       }
       const failure = parts.failure();
       if (failure !== undefined) throw failure;
       // The size may have become known only after the last byte.
       if (!upload.ended_at && upload.received === upload.size) {
-        await complete(caller, upload, undefined);
+        await complete(caller, upload, undefined, confirmAccess);
       }
       return upload.received;
     },
