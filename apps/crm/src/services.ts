@@ -154,7 +154,7 @@ export const createServices = (context: Context): Services => {
     }),
   );
   jobs.register(fileRemovalHandler({ database: background, store: fileStore }));
-  jobs.register(contentReadingHandler({ ...ofJobs, worker: createContentWorker(), logger }));
+  jobs.register(contentReadingHandler({ ...ofJobs, worker: createContentWorker(), jobs, logger }));
   jobs.register(purgeHandler(ofJobs));
   jobs.register(messageFilePurgeHandler(ofJobs));
   jobs.register(channelFilePurgeHandler(ofJobs));

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { Readable } from 'node:stream';
@@ -6,7 +7,7 @@ import sharp from 'sharp';
 import { runConfined } from './confined-process.ts';
 import { createContentWorker, type TextType, UnreadableContent, WorkerEnded } from './index.ts';
 import { docxBomb, inflatingTo } from './testing/bombs.ts';
-import { docx, pdf, pdfPage } from './testing/documents.ts';
+import { docx, pdf, pdfPage, pdfWithEmptyPages } from './testing/documents.ts';
 
 const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
 // Longer than the default, which a busy machine may need to start a process.
@@ -122,6 +123,19 @@ describe('A file that cannot be read is refused:', () => {
       UnreadableContent,
     );
   });
+});
+
+test('Of a PDF with very many pages, the words of the first ones are found', async () => {
+  const large = pdfWithEmptyPages('heron', 60_000);
+  const shorter = createContentWorker({ seconds: 120 });
+  const { words, truncated } = await shorter.words(Readable.from([large]), 'application/pdf');
+  expect({ words, truncated }).toEqual({ words: ['heron'], truncated: true });
+});
+
+test('The words of a PDF are found that is almost as large as a file may be', async () => {
+  const images = { dictionary: '', stream: randomBytes(62 * MEBIBYTE) };
+  const content = { dictionary: '', stream: Buffer.from('BT /F1 12 Tf 50 700 Td (heron) Tj ET') };
+  expect(await wordsIn(pdfPage(content, '', [images]), 'application/pdf')).toEqual(['heron']);
 });
 
 describe('A process is killed, and the next file is read, after', () => {

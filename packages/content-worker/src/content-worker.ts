@@ -3,14 +3,11 @@ import { runConfined } from './confined-process.ts';
 import { type ImageType, type TextType, UNREADABLE } from './types.ts';
 import type { Words } from './words.ts';
 
-/** The largest file that can be read, in bytes. */
-export const MAX_FILE_BYTES = 64 * 1024 * 1024;
-
 /** The limits of the process that reads a file. */
 export interface WorkerLimits {
-  /** How long it may run, in seconds. Default 30. */
+  /** How long it may run, in seconds. Default 60. It may use a quarter of that as processor time; after a twelfth, the beginning of a text is the result. */
   readonly seconds?: number;
-  /** The memory that it may use, in bytes. Default 320 MiB. */
+  /** The memory that it may use, in bytes. Default 240 MiB. */
   readonly memoryBytes?: number;
 }
 
@@ -26,7 +23,7 @@ export class WorkerEnded extends Error {}
  */
 export interface ContentWorker {
   /**
-   * The words of a file. Rejects with `UnreadableContent` or `WorkerEnded`, or with the error of the stream or the
+   * The words of a file, or of its beginning if it has more text, more pages or takes longer than the limits. Rejects with `UnreadableContent` or `WorkerEnded`, or with the error of the stream or the
    * signal.
    */
   words(content: Readable, type: TextType, signal?: AbortSignal): Promise<Words>;
@@ -37,8 +34,8 @@ export interface ContentWorker {
 const MEBIBYTE = 1024 * 1024;
 
 export const createContentWorker = ({
-  seconds = 30,
-  memoryBytes = 320 * MEBIBYTE,
+  seconds = 60,
+  memoryBytes = 240 * MEBIBYTE,
 }: WorkerLimits = {}): ContentWorker => {
   const limits = { seconds, memoryBytes, resultBytes: 4 * MEBIBYTE };
 

@@ -1,7 +1,6 @@
 export {
   type ContentWorker,
   createContentWorker,
-  MAX_FILE_BYTES,
   UnreadableContent,
   WorkerEnded,
   type WorkerLimits,
@@ -14,6 +13,7 @@ export {
   imageTypes,
   isImageType,
   isTextType,
+  MAX_FILE_BYTES,
   type TextType,
   textTypes,
 } from './types.ts';

@@ -1,3 +1,6 @@
+/** The largest file that can be read, in bytes. */
+export const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
 /** The media types of files whose text can be extracted. */
 export const textTypes = [
   'text/plain',

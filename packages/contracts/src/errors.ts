@@ -98,7 +98,9 @@ export const errorCodes = {
     'Too many background jobs of one kind wait for the tenant; `details` says the kind and the limit.',
   too_many_streams: 'The caller has too many open event streams.',
   too_many_uploads:
-    'Too many uploads are under way; `limit` is the setting that limits them, and `max_uploads` its value.',
+    'Too many uploads are under way or unfinished; `limit` is the setting or the rule that limits them, and `max_uploads` its value.',
+  too_many_downloads:
+    'The tenant has its share of the downloads that the service sends at the same time; `downloads` is their number.',
   removed_from_channel: 'The user no longer participates in the channel.',
   stream_too_slow: 'The client read the event stream too slowly.',
   internal_error: 'An internal error occurred.',

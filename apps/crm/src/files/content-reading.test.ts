@@ -1,6 +1,7 @@
 import { createContentWorker } from '@tessera/content-worker';
-import { inflatingTo, pdfPage } from '@tessera/content-worker/testing';
+import { inflatingTo, pdfPage, pdfWithEmptyPages } from '@tessera/content-worker/testing';
 import { until } from '@tessera/local-stack';
+import { newTenant } from '@tessera/resource-server/testing';
 import sharp from 'sharp';
 import { documentsPath, documentUploader } from '../testing/documents.ts';
 import { tenantForEachTest } from '../testing/tenant.ts';
@@ -29,8 +30,12 @@ const contentOf = async (documentId: string) =>
     )
   ).rows[0] as { tenant_id: string; content_id: string };
 
-/** Runs the job of a content as the given attempt, in a process with this time limit. */
-const read = (payload: object, number: number, seconds: number): Promise<void> => {
+/** Runs the job of a content, in a process with this time limit. */
+const read = (
+  payload: object,
+  seconds: number,
+  enqueue: (...given: never) => Promise<string> = () => Promise.reject(new Error('not enqueued')),
+): Promise<void> => {
   const { database, fileStore: store, jobs, logger } = crm().context;
   const files = createFiles({
     database,
@@ -44,26 +49,57 @@ const read = (payload: object, number: number, seconds: number): Promise<void> =
   const { signal } = new AbortController();
   const run = {
     id: crypto.randomUUID(),
-    attempt: number,
+    attempt: 1,
     signal,
     stopping: signal,
     othersWait: async () => false,
     letOthersPass: async () => undefined,
   };
-  return contentReadingHandler({ database, files, worker, logger }).handle(payload as never, run);
+  const handler = contentReadingHandler({ database, files, worker, jobs: { enqueue }, logger });
+  return handler.handle(payload as never, run);
 };
 
-test('A file that crashes its process is tried three times, and then the next file is read', async () => {
+test('A file that makes its process reach a limit is read once more, later, and then given up', async () => {
   const { body } = await upload({ content: 'bold heron', name: 'a.txt' }).expect(201);
   const payload = await contentOf(body.data.id);
-  for (const number of [1, 2]) {
-    await expect(read(payload, number, 0.001)).rejects.toThrow('reached a limit');
-  }
-  await read(payload, 3, 0.001);
-  await read(payload, 1, 30);
+  const enqueued: unknown[] = [];
+  const startedAt = Date.now();
+  await read({ ...payload, is_last: false }, 0.001, async (...[, , again, options]: unknown[]) => {
+    enqueued.push(again, options);
+    return '';
+  });
+  expect(enqueued).toEqual([{ ...payload, is_last: true }, { runAt: expect.any(Date) }]);
+  expect(+(enqueued[1] as { runAt: Date }).runAt).toBeGreaterThanOrEqual(startedAt + 10 * 60_000);
+  // Neither enqueued again nor failed.
+  await read({ ...payload, is_last: true }, 0.001);
+  await read({ ...payload, is_last: false }, 60);
   expect((await get(`${documentsPath}?search=heron`)).body.data).toMatchObject([
     { id: body.data.id },
   ]);
+});
+
+test('PDFs with very many pages of one tenant keep neither the words nor the thumbnails of another one waiting', async () => {
+  for (const word of ['first', 'second', 'third', 'fourth']) {
+    const content = pdfWithEmptyPages(`heron ${word}`, 60_000);
+    await upload({ content, name: 'noise.pdf' }).expect(201);
+  }
+  const quiet = crm().caller({ tenants: [newTenant('globex')] });
+  const image = await sharp({ create: { width: 20, height: 20, channels: 3, background: 'teal' } })
+    .png()
+    .toBuffer();
+  const sent = await upload({ content: image, name: 'a.png', headers: quiet }).expect(201);
+  await upload({ content: 'quiet egret', name: 'b.txt', headers: quiet }).expect(201);
+  const thumbnail = `${documentsPath}/${sent.body.data.id}/thumbnail`;
+  await until(async () => (await get(thumbnail, quiet)).status === 200);
+  await until(
+    async () => (await get(`${documentsPath}?search=egret`, quiet)).body.meta.total === 1,
+  );
+  // The words of the first pages are found, after one attempt for each file.
+  await until(async () => (await get(`${documentsPath}?search=heron`)).body.meta.total === 4);
+  const { rows } = await crm().context.pool.query(
+    "SELECT state FROM crm_jobs.job WHERE name = 'content_reading' AND (retry_count > 0 OR data->>'is_last' = 'true')",
+  );
+  expect(rows).toEqual([]);
 });
 
 test('No thumbnail is made of a thumbnail, also if it is scanned later', async () => {
@@ -81,7 +117,7 @@ test('No thumbnail is made of a thumbnail, also if it is scanned later', async (
   };
   await until(async () => (await thumbnailOf(content_id)) !== null);
   const thumbnail = (await thumbnailOf(content_id)) ?? '';
-  await read({ tenant_id, content_id: thumbnail }, 1, 30);
+  await read({ tenant_id, content_id: thumbnail, is_last: false }, 60);
   expect(await thumbnailOf(thumbnail)).toBeNull();
 });
 
@@ -100,8 +136,8 @@ test('CRM answers while it reads a PDF that unpacks to gigabytes', async () => {
   const { content_id: contentId } = await contentOf(body.data.id);
   await until(async () => (await jobsOf(contentId)).some(({ state }) => state !== 'created'));
   await get(`${documentsPath}/${body.data.id}`).expect(200);
-  // Its process has been ended once.
-  await until(async () => (await jobsOf(contentId)).some(({ state }) => state === 'retry'));
+  // Its process has been ended, and is to run once more.
+  await until(async () => (await jobsOf(contentId)).length > 1);
   expect((await get(`${documentsPath}?search=bomb`)).body.data).toMatchObject([
     { id: body.data.id, name: 'bomb.pdf' },
   ]);

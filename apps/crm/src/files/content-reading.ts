@@ -16,7 +16,7 @@ import {
   UnreadableContent,
   WorkerEnded,
 } from '@tessera/content-worker';
-import { shape, uuid } from '@tessera/fields';
+import { bool, shape, uuid, withDefault } from '@tessera/fields';
 import { HttpError, type Logger } from '@tessera/http-kit';
 import type { Database, TenantDb } from '../database.ts';
 import {
@@ -28,17 +28,22 @@ import {
 import type { Files, NewContentHook } from './files.ts';
 
 /**
- * Extracts the words of a text, so that searches find it, or makes the thumbnail of an image. Each replica reads one
- * content at a time, because the process that reads it needs much memory.
+ * Extracts the words of a text, so that searches find it, or makes the thumbnail of an image. Each replica reads two
+ * contents at a time, of which one tenant has one, whatever their kind, while the tenants take turns. There are not more,
+ * because their processes use up to 240 MiB each, and must fit into the memory of the container with the service.
  */
 const contentReadingJob = defineJob(
   'content_reading',
-  shape({ tenant_id: uuid(), content_id: uuid() }),
-  { concurrency: 1, timeLimitSeconds: 300 },
+  // `is_last`: whether the file made its process reach a limit before.
+  shape({ tenant_id: uuid(), content_id: uuid(), is_last: withDefault(bool(), false) }),
+  { concurrency: 2, timeLimitSeconds: 300 },
 );
 
-/** Attempts to read a file that makes its process crash or reach a limit: the machine may only have been busy. */
-const ATTEMPTS = 3;
+/**
+ * Milliseconds until a file whose process crashed or reached a limit is read for the second and last time, behind the files
+ * that wait by then: the machine may only have been busy.
+ */
+const AGAIN_MS = 10 * 60_000;
 
 /** How many bytes of a plain text are read: they contain at least the characters that are searched for words. */
 const TEXT_BYTES = 4 * 1024 * 1024;
@@ -53,14 +58,16 @@ export const readNewContent =
   (jobs: Pick<JobQueue, 'enqueue'>): NewContentHook =>
   async (db, { contentId, type, size }) => {
     if (!isReadable({ type, size })) return;
-    await jobs.enqueue(db, contentReadingJob, { tenant_id: db.tenantId, content_id: contentId });
+    const payload = { tenant_id: db.tenantId, content_id: contentId, is_last: false };
+    await jobs.enqueue(db, contentReadingJob, payload);
   };
 
 /** What the handler needs. */
 interface Dependencies {
   readonly database: Pick<Database, 'forTenant'>;
-  readonly files: Pick<Files, 'open' | 'store' | 'refer'>;
+  readonly files: Pick<Files, 'openForReading' | 'store' | 'refer'>;
   readonly worker: ContentWorker;
+  readonly jobs: Pick<JobQueue, 'enqueue'>;
   readonly logger: Logger;
 }
 
@@ -72,6 +79,7 @@ export const contentReadingHandler = ({
   database,
   files,
   worker,
+  jobs,
   logger,
 }: Dependencies): JobHandler => {
   const readWords = async (
@@ -81,7 +89,7 @@ export const contentReadingHandler = ({
     { signal }: JobRun,
   ): Promise<void> => {
     const end = (isPlain(type) ? Math.min(size, TEXT_BYTES) : size) - 1;
-    const content = await files.open(db, id, { start: 0, end });
+    const content = await files.openForReading(db, id, { start: 0, end });
     const { words } = await worker.words(content, type, signal);
     await saveWords(db, id, words);
   };
@@ -92,7 +100,7 @@ export const contentReadingHandler = ({
     type: ImageType,
     { signal }: JobRun,
   ): Promise<void> => {
-    const image = await worker.thumbnail(await files.open(db, id), type, signal);
+    const image = await worker.thumbnail(await files.openForReading(db, id), type, signal);
     const upload = { content: Readable.from([image]), announcedSize: image.length };
     await files.store(db.tenantId, upload, (file) =>
       db.transaction(async (tx) => {
@@ -104,14 +112,14 @@ export const contentReadingHandler = ({
     );
   };
 
-  const isFinal = (error: unknown, { attempt }: JobRun): boolean =>
+  const isFinal = (error: unknown): boolean =>
     error instanceof UnreadableContent ||
     error instanceof NotNeeded ||
-    (error instanceof WorkerEnded && attempt >= ATTEMPTS) ||
+    error instanceof WorkerEnded ||
     // The quota has no room for a thumbnail, or a scan has found that the file must not be served.
     (error instanceof HttpError && [409, 413].includes(error.status));
 
-  return handleJob(contentReadingJob, async ({ tenant_id, content_id: id }, run) => {
+  return handleJob(contentReadingJob, async ({ tenant_id, content_id: id, is_last }, run) => {
     const db = database.forTenant(tenant_id);
     const content = await findReadable(db, id);
     if (!content) return;
@@ -121,7 +129,13 @@ export const contentReadingHandler = ({
       if (isTextType(type)) await readWords(db, id, { type, size }, run);
       else if (isImageType(type)) await makeThumbnail(db, id, type, run);
     } catch (err) {
-      if (!isFinal(err, run)) throw err;
+      if (!isFinal(err)) throw err;
+      if (err instanceof WorkerEnded && !is_last) {
+        const payload = { tenant_id, content_id: id, is_last: true };
+        const runAt = new Date(Date.now() + AGAIN_MS);
+        await jobs.enqueue(db, contentReadingJob, payload, { runAt });
+        return;
+      }
       logger.info({ err, tenant_id, content_id: id }, 'a file has no words or thumbnail');
     }
   });

@@ -13,3 +13,12 @@ export const fileUnavailable = (cause: unknown): HttpError =>
 /** 507: the store has no room, whatever the quota of the tenant. */
 export const storageFull = (cause: unknown): HttpError =>
   new HttpError(507, 'storage_full', 'The file store is full.', { cause });
+
+/** 429: the tenant has its share of the downloads of this process. */
+export const tooManyDownloads = (count: number): HttpError =>
+  new HttpError(
+    429,
+    'too_many_downloads',
+    `${count} downloads of the tenant are under way, which is its share. Try again when one has ended.`,
+    { headers: { 'Retry-After': '10' }, details: { downloads: count } },
+  );

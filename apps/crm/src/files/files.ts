@@ -11,6 +11,7 @@ import {
 import { HttpError } from '@tessera/http-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, TenantDb } from '../database.ts';
+import { createDownloadShares } from './downloads.ts';
 import { fileUnavailable, quotaExceeded, storageFull } from './file-limits.ts';
 import {
   addContent,
@@ -111,8 +112,13 @@ export interface Files {
   scanStatus(db: TenantDb, contentId: string): Promise<ScanStatus>;
   /** The content that is the thumbnail of a content; undefined if there is none. */
   thumbnail(db: TenantDb, contentId: string): Promise<Thumbnail | undefined>;
-  /** Opens a content, or a range of it. Throws 409 if it may not be served, and 503 if the store cannot open it. */
+  /**
+   * Opens a content, or a range of it, for a response. Throws 409 if it may not be served, 503 if the store cannot open it,
+   * and 429 if the tenant has its share of the downloads of this process.
+   */
   open(db: TenantDb, contentId: string, range?: ByteRange): Promise<Readable>;
+  /** The same for a job, which reads at once and is not counted as a download. */
+  openForReading(db: TenantDb, contentId: string, range?: ByteRange): Promise<Readable>;
   /** Opens a content, whatever its scan status. Only for the scan. */
   openForScan(db: TenantDb, contentId: string): Promise<Readable>;
 }
@@ -222,6 +228,18 @@ export const createFiles = ({
     }
   };
 
+  const openForReading = async (
+    db: TenantDb,
+    contentId: string,
+    range?: ByteRange,
+  ): Promise<Readable> => {
+    const content = await contentOf(db, contentId);
+    requireServable(content.scan_status);
+    return read(db, content, range);
+  };
+
+  const countDownload = createDownloadShares();
+
   /** Claims an uploaded file, which is then no longer deleted as abandoned. Throws 408 if it has been abandoned. */
   const take = async (db: TenantDb, { id }: UploadedFile): Promise<void> => {
     if (await takePending(db, id)) return;
@@ -296,11 +314,10 @@ export const createFiles = ({
       return (await contentOf(db, contentId)).scan_status;
     },
 
-    async open(db, contentId, range) {
-      const content = await contentOf(db, contentId);
-      requireServable(content.scan_status);
-      return read(db, content, range);
-    },
+    open: (db, contentId, range) =>
+      countDownload(db.tenantId, () => openForReading(db, contentId, range)),
+
+    openForReading,
 
     async openForScan(db, contentId) {
       return read(db, await contentOf(db, contentId));

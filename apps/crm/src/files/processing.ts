@@ -16,13 +16,15 @@ import { type Finding, findScanned, markPending, saveFinding } from './scans.rep
 /**
  * Scans a content for malware. While the scanner is down, attempts are at most 15 minutes apart, for about a day; then
  * the job is dead, and an administrator can retry it. A tenant has one for each content, which its quota limits; an
- * administrator can have all of them scanned again.
+ * administrator can have all of them scanned again. A scan of a large file takes minutes, so there are four at a time, of
+ * which one tenant has two.
  */
 export const fileScanJob = defineJob(
   'file_scan',
   // `again`: whether the content is scanned even if it is not pending.
   shape({ tenant_id: uuid(), content_id: uuid(), again: withDefault(bool(), false) }),
   {
+    concurrency: 4,
     retries: 100,
     backoffSeconds: 5,
     maxBackoffSeconds: 900,

@@ -3,7 +3,8 @@ import { Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 
 /**
- * Kills the process at its limits. The limit of V8's heap does not cover buffers with unpacked and decoded content.
+ * Kills the process at its limits: of memory, of time, and a quarter of that of processor time, which a busy machine does
+ * not use up. The limit of V8's heap does not cover buffers with unpacked and decoded content.
  * This runs in another thread because the main thread may be busy. It is a script because threads do not run
  * TypeScript.
  */
@@ -12,7 +13,8 @@ const GUARD = `
   const end = () => process.kill(process.pid, 'SIGKILL');
   setTimeout(end, seconds * 1000);
   setInterval(() => {
-    if (process.memoryUsage.rss() > memoryBytes) end();
+    const { user, system } = process.cpuUsage();
+    if (process.memoryUsage.rss() > memoryBytes || user + system > seconds * 250_000) end();
   }, 20);
 `;
 

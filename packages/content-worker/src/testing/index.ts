@@ -1,2 +1,2 @@
 export { docxBomb, inflatingTo } from './bombs.ts';
-export { docx, pdf, pdfPage } from './documents.ts';
+export { docx, pdf, pdfPage, pdfWithEmptyPages } from './documents.ts';

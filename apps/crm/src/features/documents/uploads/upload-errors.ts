@@ -15,3 +15,12 @@ export const uploadExpired = (): HttpError =>
 /** 423: another request is joining the parts of the upload. */
 export const uploadBusy = (): HttpError =>
   new HttpError(423, 'upload_busy', 'Another request is completing the upload. Try again later.');
+
+/** 429: as many resumable uploads are unfinished as the limit allows. */
+export const tooManyUnfinished = (limit: string, maximum: number): HttpError =>
+  new HttpError(
+    429,
+    'too_many_uploads',
+    `${maximum} resumable uploads are unfinished, which is the limit. Finish one, or cancel one.`,
+    { headers: { 'Retry-After': '60' }, details: { limit, max_uploads: maximum } },
+  );

@@ -44,6 +44,21 @@ export const insertUpload = async (
       ${JSON.stringify(upload.metadata)}::jsonb, ${upload.size}::bigint, ${upload.expires_at})`);
 };
 
+/** How many uploads are neither finished nor expired: those of an owner, and those of the tenant up to `limit`. */
+export const countUnfinished = async (
+  db: TenantDb,
+  owner: string,
+  limit: number,
+): Promise<{ readonly own: number; readonly all: number }> => {
+  const [row] = await db.query<{ own: number; all: number }>(sql`
+    SELECT (count(*) FILTER (WHERE owner = ${owner}))::int AS own, count(*)::int AS all
+    FROM (
+      SELECT owner FROM tenant_crm.uploads
+      WHERE tenant_id = ${db.tenantId}::uuid AND ${isOpen} LIMIT ${limit}
+    ) AS unfinished`);
+  return row ?? { own: 0, all: 0 };
+};
+
 /** An upload of the owner, which may have expired; undefined if there is none, or if it was cancelled. */
 export const findUpload = async (
   db: TenantDb,

@@ -68,7 +68,7 @@ const routesOf = (
       method: 'post',
       path,
       summary: `Begin a resumable upload of ${subject}`,
-      description: `Creates an upload by the tus protocol 1.0 (https://tus.io). ${metadata} The upload is deleted unless it is finished within ${HOURS} hours.`,
+      description: `Creates an upload by the tus protocol 1.0 (https://tus.io). ${metadata} The upload is deleted unless it is finished within ${HOURS} hours. A caller can have 100 unfinished uploads, and a tenant 1,000; one more is 429 \`too_many_uploads\`.`,
       params: shape(parent),
       responses: { 201: record(Created) },
       requestHeaders: ['Tus-Resumable', 'Upload-Length', 'Upload-Defer-Length', 'Upload-Metadata'],

@@ -9,12 +9,13 @@ import type { Files, UploadedFile } from '../../../files/files.ts';
 import type { Caller } from '../../../http.ts';
 import type { ChangedDocument, DocumentService } from '../documents.service.ts';
 import { bodyParts } from './body-parts.ts';
-import { offsetConflict, uploadBusy } from './upload-errors.ts';
+import { offsetConflict, tooManyUnfinished, uploadBusy } from './upload-errors.ts';
 import { declaredType, documentOf, refuseFields } from './upload-metadata.ts';
 import { uploadRemovalJob } from './upload-removal.ts';
 import {
   abandonUpload,
   appendPart,
+  countUnfinished,
   endUpload,
   findUpload,
   insertUpload,
@@ -28,6 +29,13 @@ import {
 
 /** An unfinished upload is deleted after this time, in milliseconds. */
 export const UPLOAD_MS = 24 * 3_600_000;
+
+/**
+ * How many uploads of a caller, and of a tenant, may be unfinished. They share nothing with other tenants but the store,
+ * where their bytes count towards the quota, but each has rows, objects and jobs.
+ */
+const UNFINISHED_OF_CALLER = 100;
+const UNFINISHED_OF_TENANT = 1000;
 
 /** How many rows of parts are read at a time. */
 const SLICE = 100;
@@ -56,7 +64,7 @@ export interface UploadBody {
 
 /** Uploads in several requests. An upload belongs to the caller who created it; for others, it does not exist (404). */
 export interface Uploads {
-  /** Throws 422, 403 `folder_access_denied`, 404 and 413. An upload of 0 bytes is completed at once. */
+  /** Throws 422, 403 `folder_access_denied`, 404, 413 and 429. An upload of 0 bytes is completed at once. */
   create(upload: NewUpload): Promise<void>;
   /** Throws 404. */
   find(address: UploadAddress): Promise<StoredUploadState>;
@@ -100,6 +108,13 @@ export const createUploads = ({
     const found = await findUpload(database.forTenant(caller.tenantId), id, ownerOf(caller));
     if (!found || found.document_id !== documentId) throw notFound('The upload');
     return found;
+  };
+
+  /** Throws 429. Uploads that begin at the same moment may exceed the limits by their number. */
+  const requireFewUnfinished = async (db: TenantDb, caller: Caller): Promise<void> => {
+    const { own, all } = await countUnfinished(db, ownerOf(caller), UNFINISHED_OF_TENANT);
+    if (own >= UNFINISHED_OF_CALLER) throw tooManyUnfinished('caller', UNFINISHED_OF_CALLER);
+    if (all >= UNFINISHED_OF_TENANT) throw tooManyUnfinished('tenant', UNFINISHED_OF_TENANT);
   };
 
   const removeLater = (db: TenantDb, id: string, runAt?: Date): Promise<string> =>
@@ -225,6 +240,7 @@ export const createUploads = ({
       }
       const db = database.forTenant(caller.tenantId);
       await files.requireRoom(db, size ?? 0);
+      await requireFewUnfinished(db, caller);
       const expiresAt = new Date(Date.now() + UPLOAD_MS);
       await db.transaction(async (tx) => {
         const upload = { id, document_id: documentId, metadata, size, expires_at: expiresAt };

@@ -415,3 +415,30 @@ test('Browsers of other origins can read the headers that resumable uploads need
     await other.stop();
   }
 });
+
+test('A caller has at most 100 unfinished uploads, and a tenant 1,000', async () => {
+  const refusal = (limit: string, maximum: number) => ({
+    error: 'too_many_uploads',
+    details: { limit, max_uploads: maximum },
+  });
+  const copy = (count: number, owner: string) =>
+    sql(
+      `INSERT INTO tenant_crm.uploads (tenant_id, id, owner, metadata, size, expires_at)
+       SELECT tenant_id, gen_random_uuid(), ${owner}, metadata, size, expires_at
+       FROM tenant_crm.uploads, generate_series(1, $2) WHERE id = $1`,
+      [url.split('/').at(-1), count],
+    );
+  const url = await begun(1);
+  await copy(99, 'owner');
+  const { body, headers } = await begin(1).expect(429);
+  expect([body, headers['retry-after']]).toMatchObject([refusal('caller', 100), '60']);
+  await crm()
+    .http.delete(url)
+    .set({ ...own, ...tus })
+    .expect(204);
+  const last = await begun(1);
+  await copy(900, "owner || '-' || generate_series");
+  const colleague = await begin(1, undefined, { headers: caller() }).expect(429);
+  expect(colleague.body).toMatchObject(refusal('tenant', 1000));
+  await patch(last, 0, 'a').expect(204);
+});
