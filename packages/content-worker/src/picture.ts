@@ -17,7 +17,7 @@ export class PictureTooLarge extends Error {
 
 const MEBIBYTE = 1024 * 1024;
 /** Node and the decoders need some 60 MiB, and some pictures 1.6 times of what is estimated for them. */
-const LIMITS = { seconds: 20, memoryBytes: 240 * MEBIBYTE, resultBytes: 2 * MEBIBYTE };
+const LIMITS = { seconds: 40, memoryBytes: 240 * MEBIBYTE, resultBytes: 2 * MEBIBYTE };
 
 /**
  * Converts an image file (JPEG, PNG, WebP or GIF) to a square picture in both sizes, upright and without metadata, in a process
