@@ -419,9 +419,10 @@ test('Browsers of other origins can read the headers that resumable uploads need
 test('A caller has at most 100 unfinished uploads, and a tenant 1,000', async () => {
   const refusal = (limit: string, maximum: number) => ({
     error: 'too_many_uploads',
-    details: { limit, max_uploads: maximum },
+    limit,
+    max_uploads: maximum,
   });
-  const copy = (count: number, owner: string) =>
+  const copy = (url: string, count: number, owner: string) =>
     sql(
       `INSERT INTO tenant_crm.uploads (tenant_id, id, owner, metadata, size, expires_at)
        SELECT tenant_id, gen_random_uuid(), ${owner}, metadata, size, expires_at
@@ -429,7 +430,7 @@ test('A caller has at most 100 unfinished uploads, and a tenant 1,000', async ()
       [url.split('/').at(-1), count],
     );
   const url = await begun(1);
-  await copy(99, 'owner');
+  await copy(url, 99, 'owner');
   const { body, headers } = await begin(1).expect(429);
   expect([body, headers['retry-after']]).toMatchObject([refusal('caller', 100), '60']);
   await crm()
@@ -437,7 +438,7 @@ test('A caller has at most 100 unfinished uploads, and a tenant 1,000', async ()
     .set({ ...own, ...tus })
     .expect(204);
   const last = await begun(1);
-  await copy(900, "owner || '-' || generate_series");
+  await copy(last, 900, "owner || '-' || generate_series");
   const colleague = await begin(1, undefined, { headers: caller() }).expect(429);
   expect(colleague.body).toMatchObject(refusal('tenant', 1000));
   await patch(last, 0, 'a').expect(204);
