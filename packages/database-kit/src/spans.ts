@@ -1,4 +1,4 @@
-import { isInSpan, type SpanOptions, spanWithin } from '@tessera/telemetry';
+import { isInSpan, type SpanOptions, spanWithin, whileWaiting } from '@tessera/telemetry';
 import type pg from 'pg';
 
 type Query = (...parameters: unknown[]) => unknown;
@@ -26,12 +26,15 @@ const isPassedOn = (parameters: readonly unknown[], submits: boolean): boolean =
 const traced =
   (send: Query, submits: boolean): Query =>
   (...parameters) => {
-    if (!isInSpan() || isPassedOn(parameters, submits)) return send(...parameters);
+    if (isPassedOn(parameters, submits)) return send(...parameters);
+    if (!isInSpan()) return whileWaiting(() => send(...parameters));
     const operation = operationOf(parameters[0]);
-    return spanWithin(
-      operation,
-      () => about(operation),
-      async () => send(...parameters),
+    return whileWaiting(() =>
+      spanWithin(
+        operation,
+        () => about(operation),
+        async () => send(...parameters),
+      ),
     );
   };
 

@@ -18,6 +18,7 @@ import {
 } from './idempotency.ts';
 import { JsonText } from './json-text.ts';
 import type { AccessChecks, LastingAccess } from './lasting-access.ts';
+import { continueOnLoop } from './on-loop.ts';
 import { readInput } from './request-input.ts';
 import type { HandlerInput, Reply, Responses, RouteEntry, StreamedBody } from './route.ts';
 import { send } from './send.ts';
@@ -194,6 +195,6 @@ export const handlerStep = (
     }
   };
   return function handle(req, res) {
-    return inRequestSpan(req, () => answer(req, res));
+    return inRequestSpan(req, () => continueOnLoop(res, () => answer(req, res)));
   };
 };

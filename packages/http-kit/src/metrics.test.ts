@@ -1,8 +1,9 @@
+import { setTimeout as later } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import { Gauge } from 'prom-client';
 import request from 'supertest';
-import { createMetrics } from './index.ts';
-import { appOf, everything, id, things } from './testing/things.ts';
+import { createMetrics, empty } from './index.ts';
+import { appOf, everything, id, route, things } from './testing/things.ts';
 
 test('requests are measured by operation and status, whatever ids their paths contain', async () => {
   const metrics = createMetrics();
@@ -52,4 +53,58 @@ test('the port of the metrics serves nothing else', async () => {
   const { server } = createMetrics();
   await request(server).get('/').expect(404);
   await request(server).post('/metrics').expect(404);
+});
+
+test('the event loop is attributed to the operation that kept it, in each of its steps', async () => {
+  const metrics = createMetrics();
+  const busy = (ms: number): void => {
+    for (const end = performance.now() + ms; performance.now() < end; );
+  };
+  const blocks = (path: `/${string}`, work: () => Promise<void>) =>
+    route({
+      method: 'post',
+      path,
+      permission: 'public',
+      summary: 'Keeps the event loop',
+      responses: { 204: empty },
+      async handler({ reply }) {
+        await work();
+        return reply(204);
+      },
+    });
+  const app = appOf(
+    {
+      Things: things,
+      Others: {
+        blocksAtOnce: blocks('/at-once', async () => busy(60)),
+        blocksLater: blocks('/later', async () => {
+          await later(30);
+          busy(60);
+        }),
+        waits: blocks('/waits', () => later(100)),
+      },
+    },
+    {},
+    metrics.observe,
+  );
+  await request(app).post('/at-once').expect(204);
+  await request(app).post('/later').expect(204);
+  await request(app).post('/waits').expect(204);
+  const counted = async () => {
+    const { text } = await request(metrics.server).get('/metrics');
+    const value = (operation: string): number =>
+      Number(
+        new RegExp(`^eventloop_blocked_seconds_sum{operation="${operation}"} (.+)$`, 'm').exec(
+          text,
+        )?.[1] ?? 0,
+      );
+    return { atOnce: value('blocksAtOnce'), later: value('blocksLater'), waits: value('waits') };
+  };
+  // The last stretch is recorded by the next cut, which is a timer at the latest.
+  const limit = performance.now() + 10_000;
+  while ((await counted()).later < 0.06 && performance.now() < limit) await later(5);
+  const found = await counted();
+  expect(found.atOnce).toBeGreaterThanOrEqual(0.06);
+  expect(found.later).toBeGreaterThanOrEqual(0.06);
+  expect(found.waits).toBeLessThan(found.later);
 });

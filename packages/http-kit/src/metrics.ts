@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import { eventLoopOf } from '@tessera/telemetry';
 import type { RequestHandler } from 'express';
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { workerNumber } from './workers/this-worker.ts';
@@ -38,7 +39,9 @@ export const createMetrics = (): Metrics => {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [registry],
   });
+  const eventLoop = eventLoopOf(registry);
   const observe: RequestHandler = (req, res, next) => {
+    res.locals.eventLoop = eventLoop;
     const started = performance.now();
     res.once('close', () => {
       const { operation = 'unknown' } = res.locals;

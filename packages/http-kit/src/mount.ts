@@ -22,6 +22,7 @@ import {
 } from './lasting-access.ts';
 import type { Limits } from './limits.ts';
 import { flatten, type NamedRoute, requireKnownCredential } from './named-routes.ts';
+import { runOnLoop } from './on-loop.ts';
 import { takesBody } from './request-input.ts';
 import { crossOriginUseOf, isBinary, type RouteEntry, type RouteGroups } from './route.ts';
 
@@ -131,7 +132,7 @@ export const mount = <Caller>(
         res.locals.operation = id;
         res.locals.isPage = route.isPage;
         if (route.headers) res.set(route.headers);
-        next();
+        runOnLoop(res, id, next);
       };
       address[route.method](
         remember,

@@ -1,3 +1,9 @@
+export {
+  type EventLoopWatch,
+  eventLoopOf,
+  type OperationOnLoop,
+  whileWaiting,
+} from './event-loop.ts';
 export { inRequestSpan, traceRequests } from './requests.ts';
 export {
   currentTraceparent,

@@ -1,6 +1,6 @@
 import { type Out, type Shape, shape, validate } from '@tessera/fields';
 import type { Logger } from '@tessera/http-kit';
-import { currentTraceparent } from '@tessera/telemetry';
+import { currentTraceparent, eventLoopOf } from '@tessera/telemetry';
 import { readSometimes } from '@tessera/telemetry/metrics';
 import type { Pool } from 'pg';
 import { type JobWithMetadata, PgBoss, type QueueOptions, type WorkOptions } from 'pg-boss';
@@ -253,7 +253,8 @@ export class JobQueue {
     handler: JobHandler,
     jobsRun: Pick<WorkOptions, 'minPriority'> = {},
   ): Promise<void> {
-    const { logger, pool, schema } = this.#options;
+    const { logger, pool, schema, registry } = this.#options;
+    const eventLoop = registry && eventLoopOf(registry);
     const id: string = await this.#boss.work(
       handler.job.name,
       {
@@ -269,9 +270,8 @@ export class JobQueue {
         // Without this, the worker would wait for its next poll even if jobs are waiting.
         this.#boss.notifyWorker(id);
         const stopping = this.#stopping.signal;
-        return [
-          await runJob(handler, stored, { logger, metrics: this.#metrics, stopping, pool, schema }),
-        ];
+        const options = { logger, metrics: this.#metrics, eventLoop, stopping, pool, schema };
+        return [await runJob(handler, stored, options)];
       },
     );
   }

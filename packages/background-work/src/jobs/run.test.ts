@@ -24,7 +24,14 @@ test('The log line of a failed job has the trace of the request that enqueued it
   } as JobWithMetadata;
   const stopping = new AbortController().signal;
   const pool = { query: () => Promise.reject() };
-  const options = { logger, metrics: undefined, stopping, pool, schema: 'test_jobs' };
+  const options = {
+    logger,
+    metrics: undefined,
+    eventLoop: undefined,
+    stopping,
+    pool,
+    schema: 'test_jobs',
+  };
   const result = await runJob(failing, stored, options);
   expect(result).toMatchObject({ status: 'failed' });
   expect(lines.map((line) => JSON.parse(line))).toEqual([

@@ -1,6 +1,6 @@
 import { type Out, validate } from '@tessera/fields';
 import type { Logger } from '@tessera/http-kit';
-import { spanAfter } from '@tessera/telemetry';
+import { type EventLoopWatch, spanAfter } from '@tessera/telemetry';
 import type { Pool } from 'pg';
 import type { JobResult, JobWithMetadata } from 'pg-boss';
 import type { JobHandler, JobRun } from './job.ts';
@@ -13,6 +13,7 @@ const BEFORE_LIMIT_MS = 500;
 export interface RunOptions {
   readonly logger: Logger;
   readonly metrics: JobMetrics | undefined;
+  readonly eventLoop: EventLoopWatch | undefined;
   readonly stopping: AbortSignal;
   readonly pool: Pick<Pool, 'query'>;
   readonly schema: string;
@@ -28,12 +29,13 @@ const outputOf = (error: unknown): object => ({
 export const runJob = async (
   { job, handle }: JobHandler,
   stored: JobWithMetadata,
-  { logger, metrics, stopping, pool, schema }: RunOptions,
+  { logger, metrics, eventLoop, stopping, pool, schema }: RunOptions,
 ): Promise<JobResult> => {
   const { id, retryCount, retryLimit } = stored;
   const attempt = retryCount + 1;
   const context = { job: job.name, id, attempt };
   const finished = metrics?.started(job.name);
+  const onLoop = eventLoop?.begin(`job ${job.name}`);
   const isDead = retryCount >= retryLimit;
   const { traceparent, ...data } = Object(stored.data) as { readonly traceparent?: string };
   const putBehind = (): void =>
@@ -71,7 +73,9 @@ export const runJob = async (
     }
   };
   try {
-    await spanAfter(traceparent, `process ${job.name}`, { kind: 'consumer', attributes }, perform);
+    const traced = () =>
+      spanAfter(traceparent, `process ${job.name}`, { kind: 'consumer', attributes }, perform);
+    await (onLoop ? onLoop.run(traced) : traced());
     finished?.('done');
     return { id, status: 'completed' };
   } catch (err) {
@@ -79,5 +83,7 @@ export const runJob = async (
     return { id, status: 'failed', output: outputOf(err) };
   } finally {
     clearTimeout(timer);
+    onLoop?.claim();
+    onLoop?.end();
   }
 };
