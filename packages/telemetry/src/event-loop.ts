@@ -43,6 +43,8 @@ export class EventLoopWatch {
       buckets: [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5],
       registers: [registry],
     });
+    // The labels exist from the beginning.
+    this.#blocked.zero({ operation: OTHER });
     this.#beat = setTimeout(() => this.#onBeat(), BEAT_MS).unref();
   }
 

@@ -132,6 +132,15 @@ export const processes = (service: Service): Row => {
         unit: 's',
       },
       {
+        title: 'Event loop kept by operation',
+        description:
+          'Time in which one operation or job let nothing else run, in stretches of 10 ms or longer. 1 is all the time of one process.',
+        queries: {
+          '{{operation}}': `topk(10, sum by (operation) (rate(${of('eventloop_blocked_seconds_sum')}${RATE})))`,
+        },
+        unit: 'percentunit',
+      },
+      {
         title: 'Heap in use',
         queries: { '{{instance}} {{worker}}': of('nodejs_heap_size_used_bytes') },
         unit: 'bytes',
