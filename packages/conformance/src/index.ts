@@ -4,3 +4,10 @@ export { createResponseChecker, type ResponseChecker } from './response-checker.
 export { documentOf } from './shared-document.ts';
 export { call, createResources, type Subject, type Tenant, validBody } from './subject.ts';
 export { conformance } from './suite.ts';
+export {
+  type EventLoopOptions,
+  eventLoop,
+  keepsEventLoop,
+  type PreparedRequest,
+  sendPrepared,
+} from './event-loop/suite.ts';
