@@ -7,7 +7,7 @@ import {
   type Subject,
   validBody,
 } from '../subject.ts';
-import { LIMIT, longestStretch } from './longest-stretch.ts';
+import { createMeasurement, LIMIT } from './longest-stretch.ts';
 import { worstBodies } from './worst-bodies.ts';
 
 /** A request of which everything is prepared, so that sending it takes next to no time of the event loop. */
@@ -28,6 +28,8 @@ export const sendPrepared = ({ method, url, headers, body }: PreparedRequest): P
     sent.once('error', () => resolve(0));
     sent.end(body);
   });
+
+const longestStretch = createMeasurement();
 
 /**
  * The findings of one request: that it, or what `ended` waits for, kept the event loop for too long, or that the service
