@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
+import { areNoises, measureNoises } from './noisy/index.ts';
 import { type Options, readOptions, usage } from './options.ts';
 import { startProgram } from './program.ts';
 import { markdownTable, table, withMeasured } from './report.ts';
@@ -73,29 +74,40 @@ const run = async (options: Options): Promise<readonly Result[]> => {
   return withSystem(options, undefined, (bench) => runAll(scenarios, bench));
 };
 
+/** Replaces a part of the page that was measured `how`. */
+const writePart = async (page: string, content: string, how: string): Promise<void> => {
+  const written = await readFile(page, 'utf8').catch(() => '');
+  const measured = `Measured ${new Date().toISOString().slice(0, 10)} on ${machine()}.\n\n${content}`;
+  await writeFile(page, withMeasured(written, measured, how));
+};
+
+const runNoises = async (options: Options): Promise<void> => {
+  const measured = await measureNoises(options);
+  console.log(options.smoke ? 'All noises were made.' : `\n${measured}\n\n${machine()}`);
+  if (options.markdown) await writePart(options.markdown, measured, 'beside noise');
+};
+
 const write = async (options: Options, results: readonly Result[]): Promise<void> => {
   const { json, markdown, scale, seconds } = options;
   const contacts = scale ? options.rows : options.contacts;
   const about = { at: new Date().toISOString(), machine: machine(), contacts, seconds };
   if (json) await writeFile(json, `${JSON.stringify({ ...about, results }, null, 2)}\n`);
   if (!markdown) return;
-  const written = await readFile(markdown, 'utf8').catch(() => '');
-  const measured = `Measured ${about.at.slice(0, 10)} on ${about.machine}.\n\n${markdownTable(results)}`;
-  await writeFile(
-    markdown,
-    withMeasured(written, measured, scale ? 'at scale' : 'by npm run bench'),
-  );
+  await writePart(markdown, markdownTable(results), scale ? 'at scale' : 'by npm run bench');
 };
 
 try {
   const options = readOptions(process.argv.slice(2));
-  const results = await run(options);
-  console.log(
-    options.smoke
-      ? 'All scenarios ran and got the expected responses.'
-      : `\n${table(results)}\n\n${machine()}`,
-  );
-  await write(options, results);
+  if (areNoises(options.only)) await runNoises(options);
+  else {
+    const results = await run(options);
+    console.log(
+      options.smoke
+        ? 'All scenarios ran and got the expected responses.'
+        : `\n${table(results)}\n\n${machine()}`,
+    );
+    await write(options, results);
+  }
 } catch (error) {
   const isUsage = (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
   console.error(error instanceof Error ? error.message : error);

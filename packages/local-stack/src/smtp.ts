@@ -29,6 +29,8 @@ export interface SmtpServer {
   readonly refusals: number;
   /** Refuses every mail from now on, with this answer; or none. */
   refuse(answer: { readonly code: number; readonly message: string } | null): void;
+  /** Leaves clients without an answer whose recipient is one of these. */
+  hold(isHeld: (address: string) => boolean): void;
   stop(): Promise<void>;
 }
 
@@ -37,6 +39,7 @@ export const startSmtp = async ({ credentials, tls }: SmtpOptions = {}): Promise
   const recipients: string[] = [];
   let refusal: { code: number; message: string } | null = null;
   let refusals = 0;
+  let isHeld = (_address: string): boolean => false;
   const server = new SMTPServer({
     authOptional: credentials === undefined,
     disabledCommands: tls ? [] : ['STARTTLS'],
@@ -49,6 +52,7 @@ export const startSmtp = async ({ credentials, tls }: SmtpOptions = {}): Promise
       answer(isKnown ? null : new Error('Invalid credentials'), { user: username });
     },
     onRcptTo({ address }, _session, answer) {
+      if (isHeld(address)) return;
       if (!refusal) {
         recipients.push(address);
         return answer();
@@ -81,6 +85,9 @@ export const startSmtp = async ({ credentials, tls }: SmtpOptions = {}): Promise
     },
     refuse(answer) {
       refusal = answer;
+    },
+    hold(given) {
+      isHeld = given;
     },
     stop: () => new Promise((resolve) => server.close(() => resolve())),
   };

@@ -1,0 +1,58 @@
+import type { Options } from '../options.ts';
+import type { Noise } from './noise.ts';
+import { backgroundNoises } from './noises/background.ts';
+import { identityNoises } from './noises/identity.ts';
+import { requestNoises } from './noises/requests.ts';
+import { noisyTable } from './report.ts';
+import { type NoisyResult, quietRun, runNoise } from './run.ts';
+import { startNoisySystem } from './system.ts';
+
+export { peakMemory } from './memory.ts';
+export type { Noise, NoisyTenant } from './noise.ts';
+export { p99Of, workQuietly } from './quiet.ts';
+export { MAX_MEMORY, type NoisyResult, quietRun, runNoise } from './run.ts';
+export { type NoisySystem, startNoisySystem } from './system.ts';
+
+export const noises: readonly Noise[] = [...identityNoises, ...requestNoises, ...backgroundNoises];
+
+const ALL = 'noisy';
+const SECONDS = 15;
+const SMOKE_SECONDS = 1;
+
+/** Whether the command line chooses noises, which run by themselves. */
+export const areNoises = (names: readonly string[]): boolean =>
+  names.length > 0 && names.every((name) => name === ALL || name.startsWith(`${ALL}-`));
+
+const chosen = (names: readonly string[]): readonly Noise[] => {
+  const unknown = names.find((name) => name !== ALL && noises.every((noise) => noise.name !== name));
+  if (unknown !== undefined) {
+    const known = noises.map(({ name }) => name).join(', ');
+    throw new Error(`There is no noise "${unknown}". Available: noisy (all), ${known}.`);
+  }
+  return names.includes(ALL) ? noises : noises.filter(({ name }) => names.includes(name));
+};
+
+/** Measures what a quiet tenant notices of noisy ones; returns the table in Markdown. */
+export const measureNoises = async ({ only, smoke, seconds }: Options): Promise<string> => {
+  const ms = 1000 * (smoke ? SMOKE_SECONDS : Math.min(seconds, SECONDS));
+  const selected = chosen(only);
+  const system = await startNoisySystem();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void system.stop().finally(() => process.exit(1)));
+  }
+  const results: NoisyResult[] = [];
+  try {
+    const quiet = await quietRun(system, ms);
+    if (quiet.errors.length > 0) throw new Error(`Without noise: ${quiet.errors[0]}`);
+    for (const noise of selected) {
+      console.error(`${noise.name} ...`);
+      const result = await runNoise(system, noise, { quiet, ms });
+      results.push(result);
+      console.error(noisyTable(quiet, [result]).split('\n').at(-1));
+      for (const missed of result.missed) console.error(`  ${missed}`);
+    }
+    return noisyTable(quiet, results);
+  } finally {
+    await system.stop();
+  }
+};
