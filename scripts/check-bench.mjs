@@ -12,7 +12,7 @@ const bench = (...args) =>
  * Checks that every benchmark scenario runs and gets the expected responses; a failing one is named.
  */
 export const benchRuns = () => {
-  for (const run of [bench(), bench('--scale')]) {
+  for (const run of [bench(), bench('--scale'), bench('--only', 'noisy')]) {
     if (run.status !== 0) throw new Error(run.stderr);
   }
   const planted = bench('--only', 'canary');

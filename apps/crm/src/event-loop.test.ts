@@ -163,7 +163,9 @@ describe('the worst requests of other kinds keep the event loop for 20 ms at mos
       return rows.length === 0;
     };
     const found = await keepsEventLoop(what, request, () => until(ended));
-    const { rows } = await crm.context.pool.query('SELECT count(*)::int AS n FROM tenant_crm.imports');
+    const { rows } = await crm.context.pool.query(
+      'SELECT count(*)::int AS n FROM tenant_crm.imports',
+    );
     expect(rows[0]?.n).toBeGreaterThan(0);
     expect(found).toEqual([]);
   });

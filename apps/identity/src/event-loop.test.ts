@@ -37,12 +37,21 @@ eventLoop(document, () => subject, { maxBytes: BODY_BYTES });
 test.each([
   ['many fields', (bytes: number) => 'a=b&'.repeat(bytes / 4)],
   ['one field with many values', (bytes: number) => 'scope=a&'.repeat(bytes / 8)],
-  ['many scopes', (bytes: number) => `grant_type=client_credentials&scope=${'a+'.repeat(bytes / 2 - 40)}`],
+  [
+    'many scopes',
+    (bytes: number) => `grant_type=client_credentials&scope=${'a+'.repeat(bytes / 2 - 40)}`,
+  ],
   ['many escapes', (bytes: number) => `token=${'%C3%A9'.repeat(bytes / 6 - 2)}`],
   ['nested keys', (bytes: number) => `a${'[a]'.repeat(bytes / 3 - 2)}=b`],
 ])('anonymous forms of %s keep the event loop for 20 ms at most', async (_what, formOf) => {
   const found: string[] = [];
-  for (const path of ['/oauth/token', '/oauth/introspect', '/oauth/revoke', '/login', '/register']) {
+  for (const path of [
+    '/oauth/token',
+    '/oauth/introspect',
+    '/oauth/revoke',
+    '/login',
+    '/register',
+  ]) {
     for (const bytes of [FORM_BYTES, BODY_BYTES]) {
       const body = Buffer.from(formOf(Math.floor(bytes)));
       const request = { method: 'POST', url: `${identity.url}${path}`, headers: FORM, body };

@@ -25,6 +25,7 @@ export interface Options {
 
 export const usage = `npm run bench -- [--only name,...] [--seconds N] [--contacts N]
            [--no-row-security] [--smoke] [--json FILE] [--markdown FILE] [--profile FOLDER]
+npm run bench -- --only noisy [--seconds N] [--smoke] [--markdown FILE]
 npm run bench -- --scale [--rows N] [--keep FOLDER] and the same options except --contacts`;
 
 const positive = (name: string, text: string): number => {

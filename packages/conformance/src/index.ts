@@ -1,9 +1,4 @@
 export { type OpenApiDocument, type Operation, operationsOf } from './document.ts';
-export { type ObservedResponse, type Observer, observeResponses } from './observe.ts';
-export { createResponseChecker, type ResponseChecker } from './response-checker.ts';
-export { documentOf } from './shared-document.ts';
-export { call, createResources, type Subject, type Tenant, validBody } from './subject.ts';
-export { conformance } from './suite.ts';
 export {
   type EventLoopOptions,
   eventLoop,
@@ -11,3 +6,8 @@ export {
   type PreparedRequest,
   sendPrepared,
 } from './event-loop/suite.ts';
+export { type ObservedResponse, type Observer, observeResponses } from './observe.ts';
+export { createResponseChecker, type ResponseChecker } from './response-checker.ts';
+export { documentOf } from './shared-document.ts';
+export { call, createResources, type Subject, type Tenant, validBody } from './subject.ts';
+export { conformance } from './suite.ts';

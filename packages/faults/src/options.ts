@@ -14,7 +14,7 @@ export const usage = `npm run test:faults -- [--only name,...] [--seconds N] [--
        [--write docs/faults.md]`;
 
 /** The scenarios that CI runs, which need no file store and take about a minute together. */
-const SMOKE: readonly string[] = ['database-cut', 'rolling-restart', 'kills'];
+const SMOKE: readonly string[] = ['database-cut', 'noisy-tenant', 'rolling-restart', 'kills'];
 const SMOKE_SECONDS = 3;
 
 const seconds = (name: string, text: string | undefined): number | undefined => {

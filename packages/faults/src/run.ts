@@ -38,12 +38,14 @@ const measure = async (system: System, scenario: Scenario, seconds: number): Pro
   const load = startLoad(callers(target, { withDocuments }), context);
   const marks: number[] = [];
   const remarks: string[] = [];
+  const faults: string[] = [];
   const fault = {
     system,
     load,
     seconds,
     eventsArrived: async () => void (await missingEvents(system, journal)),
     markHealed: () => void marks.push(performance.now()),
+    fault: (text: string) => void faults.push(text),
     remark: (text: string) => void remarks.push(text),
   };
   try {
@@ -68,6 +70,7 @@ const measure = async (system: System, scenario: Scenario, seconds: number): Pro
   const of = (kind: Outcome['kind']) => outcomes.filter((outcome) => outcome.kind === kind);
   const unwanted = scenario.answersAll ? [...of('wrong'), ...of('lost')] : of('wrong');
   const wrong = [
+    ...faults,
     ...unwanted.map(({ operation, detail }) => `${operation}: ${detail}`),
     ...(await repeatUnanswered(context)),
     ...(await verifyWrites(system, journal, run)),

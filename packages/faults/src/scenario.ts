@@ -11,6 +11,8 @@ export interface FaultContext {
   eventsArrived(): Promise<void>;
   /** Starts the measurement of a recovery. It also starts after `heal`. */
   markHealed(): void;
+  /** Says that something was not as promised; it counts as a wrong answer. */
+  fault(text: string): void;
   /** Adds a sentence to the row of the table. */
   remark(text: string): void;
 }
@@ -29,8 +31,8 @@ export interface Scenario {
   readonly answersAll?: boolean;
   /** Prepares it; no load is running. */
   setup?(system: System): Promise<void>;
-  /** Where the load is sent instead of to the usual proxies, after `setup`. */
-  entry?(): Pick<Target, 'identity' | 'crm'>;
+  /** Where the load is sent instead of to the usual proxies, and by whom, after `setup`. */
+  entry?(): Partial<Target>;
   /** Begins it, or lasts as long as it does if `isOver` is set. */
   inject(context: FaultContext): Promise<void>;
   readonly isOver?: boolean;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Subject, Tenant as Side } from '@tessera/conformance';
+import type { Tenant as Side, Subject } from '@tessera/conformance';
 import { isSystemPermission } from '@tessera/contracts';
 import type { Tenant } from '../generated/prisma/client.ts';
 import { digest } from '../security/secrets.ts';

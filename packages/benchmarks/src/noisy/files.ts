@@ -27,7 +27,10 @@ const crc = (data: Buffer): number => {
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const RGBA = 6;
 
-const header = (side: number, { depth, isInterlaced }: { depth: number; isInterlaced: boolean }) => {
+const header = (
+  side: number,
+  { depth, isInterlaced }: { depth: number; isInterlaced: boolean },
+) => {
   const data = Buffer.alloc(13);
   data.writeUInt32BE(side, 0);
   data.writeUInt32BE(side, 4);
@@ -59,7 +62,8 @@ const compressedZeros = async (bytes: number): Promise<Buffer> => {
   deflate.on('data', (part: Buffer) => compressed.push(part));
   const zeros = Buffer.alloc(1024 * 1024);
   for (let left = bytes; left > 0; left -= zeros.length) {
-    if (!deflate.write(zeros.subarray(0, Math.min(left, zeros.length)))) await once(deflate, 'drain');
+    if (!deflate.write(zeros.subarray(0, Math.min(left, zeros.length))))
+      await once(deflate, 'drain');
   }
   deflate.end();
   await once(deflate, 'end');

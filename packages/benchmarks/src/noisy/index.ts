@@ -1,19 +1,24 @@
 import type { Options } from '../options.ts';
-import type { Noise } from './noise.ts';
+import type { Noise, NoisyAccess } from './noise.ts';
 import { backgroundNoises } from './noises/background.ts';
-import { identityNoises } from './noises/identity.ts';
-import { requestNoises } from './noises/requests.ts';
+import { identityNoises, plainIdentityNoises } from './noises/identity.ts';
+import { plainRequestNoises, requestNoises } from './noises/requests.ts';
 import { noisyTable } from './report.ts';
 import { type NoisyResult, quietRun, runNoise } from './run.ts';
 import { startNoisySystem } from './system.ts';
 
-export { peakMemory } from './memory.ts';
-export type { Noise, NoisyTenant } from './noise.ts';
-export { p99Of, workQuietly } from './quiet.ts';
-export { MAX_MEMORY, type NoisyResult, quietRun, runNoise } from './run.ts';
-export { type NoisySystem, startNoisySystem } from './system.ts';
+export { type PeakMemory, peakMemory } from './memory.ts';
+export type { Noise, NoisyAccess } from './noise.ts';
+export { MAX_MEMORY } from './run.ts';
+export { createSender } from './sender.ts';
 
 export const noises: readonly Noise[] = [...identityNoises, ...requestNoises, ...backgroundNoises];
+
+/** Noises of requests that need nothing but accounts. */
+export const plainNoises: readonly Noise<NoisyAccess>[] = [
+  ...plainIdentityNoises,
+  ...plainRequestNoises,
+];
 
 const ALL = 'noisy';
 const SECONDS = 15;
@@ -24,7 +29,9 @@ export const areNoises = (names: readonly string[]): boolean =>
   names.length > 0 && names.every((name) => name === ALL || name.startsWith(`${ALL}-`));
 
 const chosen = (names: readonly string[]): readonly Noise[] => {
-  const unknown = names.find((name) => name !== ALL && noises.every((noise) => noise.name !== name));
+  const unknown = names.find(
+    (name) => name !== ALL && noises.every((noise) => noise.name !== name),
+  );
   if (unknown !== undefined) {
     const known = noises.map(({ name }) => name).join(', ');
     throw new Error(`There is no noise "${unknown}". Available: noisy (all), ${known}.`);

@@ -10,14 +10,21 @@ export interface PeakMemory {
 
 const statusOf = (pid: string): Promise<string> => readFile(`/proc/${pid}/status`, 'utf8');
 
-/** The children of this process that run the bundle of a service. */
+const parentOf = async (pid: string): Promise<string> =>
+  /PPid:\s+(\d+)/.exec(await statusOf(pid).catch(() => ''))?.[1] ?? '0';
+
+const isDescendant = async (pid: string): Promise<boolean> => {
+  for (let at = pid; at !== '0'; at = await parentOf(at)) if (at === `${process.pid}`) return true;
+  return false;
+};
+
+/** The processes that run the bundle of a service and were started from this one. */
 const processesOf = async (service: Service): Promise<readonly string[]> => {
   const found: string[] = [];
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
     const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    if (!new RegExp(`apps/${service}/dist/bundle/main\\.js`).test(command)) continue;
-    const status = await statusOf(pid).catch(() => '');
-    if (status.includes(`PPid:\t${process.pid}\n`)) found.push(pid);
+    const isService = command.includes(`apps/${service}/dist/bundle/main.js`);
+    if (isService && (await isDescendant(pid))) found.push(pid);
   }
   return found;
 };

@@ -1,37 +1,41 @@
-import type { SmtpServer, Stack } from '@tessera/local-stack';
 import { setMaxListeners } from 'node:events';
 import type { createPool } from '@tessera/database-kit';
+import type { SmtpServer, Stack } from '@tessera/local-stack';
 import type { Answer, Sender, Sent } from './sender.ts';
 
-/** What a noisy tenant has: its accounts, and an address of its own. */
-export interface NoisyTenant {
+/** What everybody has: accounts, and an address. */
+export interface NoisyAccess {
   readonly identity: string;
   readonly crm: string;
   readonly system: Stack['system'];
   /** Tokens of accounts of the tenant. */
   readonly tokens: Readonly<Record<'owner' | 'viewer' | 'person', string>>;
   readonly sender: Sender;
-  /** CRM's database, to prepare in a second what takes an attacker minutes. */
-  readonly pool: ReturnType<typeof createPool>;
-  readonly smtp: SmtpServer;
   /** Counts what became of the noise. */
   note(answer: Answer): Answer;
 }
 
-export interface Noise {
+/** A noisy tenant, and what its noise is prepared with. */
+export interface NoisyTenant extends NoisyAccess {
+  /** CRM's database, to prepare in a second what takes an attacker minutes. */
+  readonly pool: ReturnType<typeof createPool>;
+  readonly smtp: SmtpServer;
+}
+
+export interface Noise<Tenant extends NoisyAccess = NoisyTenant> {
   /** The name for `--only`, which begins with `noisy-`. */
   readonly name: string;
   /** What the noisy tenant does, as the table says it. */
   readonly title: string;
   /** Prepares it before anything is measured. */
-  prepare?(tenant: NoisyTenant): Promise<void>;
+  prepare?(tenant: Tenant): Promise<void>;
   /** Makes noise until it is aborted. */
-  make(tenant: NoisyTenant, signal: AbortSignal): Promise<void>;
+  make(tenant: Tenant, signal: AbortSignal): Promise<void>;
 }
 
 /** Sends requests one after another on each of several connections, at most `perMinute` together. */
 export const repeatedly = async (
-  tenant: NoisyTenant,
+  tenant: NoisyAccess,
   signal: AbortSignal,
   { connections, perMinute = 600 }: { readonly connections: number; readonly perMinute?: number },
   next: (count: number) => Sent,

@@ -57,7 +57,10 @@ export const startNoisySystem = async (): Promise<NoisySystem> => {
     const own = createSender(address);
     const json = { email, password };
     const url = `${identity}/api/auth/login`;
-    const { token } = dataOf<{ token: string }>(await own.send({ method: 'POST', url, json }), email);
+    const { token } = dataOf<{ token: string }>(
+      await own.send({ method: 'POST', url, json }),
+      email,
+    );
     own.close();
     return token;
   };

@@ -65,7 +65,8 @@ export const worstBodies = (
   const lists = places.filter(isOf('array'));
   const texts = places.filter(isOf('string')).filter(({ schema: of }) => !of.format && !of.enum);
   const [key = 'key'] = Object.keys(valid);
-  const bodyOf = (path: Path, value: unknown): string => JSON.stringify(replaceAt(valid, path, value));
+  const bodyOf = (path: Path, value: unknown): string =>
+    JSON.stringify(replaceAt(valid, path, value));
   const depth = Math.floor(room / 2);
   const keys = Math.floor(room / 12);
   const longest = [...texts].sort(

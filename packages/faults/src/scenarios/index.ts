@@ -5,6 +5,7 @@ import { clocks } from './clocks.ts';
 import { databaseScenarios } from './database.ts';
 import { kills } from './kills.ts';
 import { linkScenarios } from './links.ts';
+import { noisyTenant } from './noisy-tenant.ts';
 import { rollingRestart } from './rolling-restart.ts';
 
 /** The answers of a fault of which none is expected: each counts as wrong. */
@@ -23,6 +24,7 @@ export const scenarios: readonly Scenario[] = [
   ...linkScenarios,
   clocks,
   ...clientScenarios,
+  noisyTenant,
   rollingRestart,
   kills,
 ];

@@ -1,12 +1,12 @@
 import { connect, type Socket } from 'node:net';
 import { worstPicture } from '../files.ts';
-import { aborted, type Noise, type NoisyTenant, repeatedly } from '../noise.ts';
+import { aborted, type Noise, type NoisyAccess, type NoisyTenant, repeatedly } from '../noise.ts';
 import { dataOf } from '../sender.ts';
 
 let picture: Buffer;
 
 /** One request at a time: a person needs no more. */
-const pictures: Noise = {
+const pictures: Noise<NoisyAccess> = {
   name: 'noisy-picture',
   title: 'identity: uploads of a picture of 409 KB with 7071 × 7071 pixels of 16 bits',
   async prepare() {
@@ -43,7 +43,7 @@ const unfinished = async (
   for (const socket of sockets) socket.destroy();
 };
 
-const uploads: Noise = {
+const uploads: Noise<NoisyAccess> = {
   name: 'noisy-uploads',
   title: 'identity: one person holds 58 unfinished uploads of pictures',
   make: (tenant, signal) =>
@@ -54,7 +54,7 @@ const uploads: Noise = {
     }),
 };
 
-const bodies: Noise = {
+const bodies: Noise<NoisyAccess> = {
   name: 'noisy-bodies',
   title: 'identity: 4,500 connections hold unfinished bodies at /oauth/token without an account',
   make: (tenant, signal) =>
@@ -117,3 +117,6 @@ const mails: Noise = {
 };
 
 export const identityNoises: readonly Noise[] = [pictures, uploads, bodies, registrations, mails];
+
+/** Those that need nothing but accounts. */
+export const plainIdentityNoises: readonly Noise<NoisyAccess>[] = [pictures, uploads];

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { seedContacts } from '@tessera/seeding';
-import { type Noise, type NoisyTenant, repeatedly } from '../noise.ts';
+import { type Noise, type NoisyAccess, type NoisyTenant, repeatedly } from '../noise.ts';
 import { dataOf } from '../sender.ts';
 
 const LENGTH = 100_000;
@@ -9,7 +9,7 @@ const filled = (part: string): string =>
 
 /** Creates a record of the noisy tenant. */
 const create = async (
-  { sender, crm, tokens }: NoisyTenant,
+  { sender, crm, tokens }: NoisyAccess,
   path: string,
   json: object,
 ): Promise<{ readonly id: string }> =>
@@ -39,9 +39,12 @@ const copyRecord = async (
   );
 };
 
-const tasks = Array.from({ length: 500 }, (_, at) => ({ op: 'create', body: { title: `T ${at}` } }));
+const tasks = Array.from({ length: 500 }, (_, at) => ({
+  op: 'create',
+  body: { title: `T ${at}` },
+}));
 
-const batches: Noise = {
+const batches: Noise<NoisyAccess> = {
   name: 'noisy-batches',
   title: 'CRM: batches of 500 tasks on 14 connections',
   make: (tenant, signal) =>
@@ -104,7 +107,7 @@ const COPY_COMPANIES = `
   FROM tenant_crm.companies company, generate_series(1, $3::int) n
   WHERE company.tenant_id = $1 AND company.id = $2`;
 
-const articles: Noise = {
+const articles: Noise<NoisyAccess> = {
   name: 'noisy-articles',
   title: 'CRM: 12 connections save articles of 100 KB of links',
   make: (tenant, signal) =>
@@ -125,7 +128,7 @@ const refusedBody = gzipSync(
   }),
 );
 
-const refused: Noise = {
+const refused: Noise<NoisyAccess> = {
   name: 'noisy-refused',
   title: 'CRM: a viewer sends batches of 0.9 MB, compressed, which are refused',
   make: (tenant, signal) =>
@@ -140,11 +143,14 @@ const refused: Noise = {
 
 let compared: string;
 
-const diffs: Noise = {
+const diffs: Noise<NoisyAccess> = {
   name: 'noisy-diffs',
   title: 'CRM: differences of two revisions of 100 KB of line breaks',
   async prepare(tenant) {
-    const { id } = await create(tenant, 'kb-articles', { title: 'Breaks', body: `a${filled('\n')}`.slice(0, LENGTH) });
+    const { id } = await create(tenant, 'kb-articles', {
+      title: 'Breaks',
+      body: `a${filled('\n')}`.slice(0, LENGTH),
+    });
     const updated = await tenant.sender.send({
       method: 'PUT',
       url: `${tenant.crm}/api/crm/kb-articles/${id}`,
@@ -173,7 +179,10 @@ const feeds: Noise = {
     });
     dataOf(settings, 'settings');
     for (let post = 0; post < 30; post += 1) {
-      await create(tenant, 'blog-posts', { title: `Post ${post}`, body: filled(`*${post}* &<\n\n`) });
+      await create(tenant, 'blog-posts', {
+        title: `Post ${post}`,
+        body: filled(`*${post}* &<\n\n`),
+      });
     }
     await tenant.pool.query(
       "UPDATE tenant_crm.blog_posts SET status = 'published', published_at = now() WHERE tenant_id = $1",
@@ -209,4 +218,12 @@ export const requestNoises: readonly Noise[] = [
   diffs,
   feeds,
   lists,
+];
+
+/** Those that need nothing but accounts. */
+export const plainRequestNoises: readonly Noise<NoisyAccess>[] = [
+  batches,
+  articles,
+  refused,
+  diffs,
 ];
