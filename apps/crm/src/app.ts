@@ -337,6 +337,8 @@ export const createApp = (context: Context, furtherGroups: RouteGroups = {}): Ap
     uploadLimits: uploadLimitsOf(context, limits),
     idempotency: createIdempotency(context.database, context.vault),
     bodyLimit: BODY_LIMIT,
+    // One tenant's members and keys share its memory for bodies.
+    bodyKey: (req, res) => res.locals.caller?.tenantId ?? limits.key(req, res),
     streamsPerPrincipal: config.streamsPerCaller,
     cors: { origins: config.corsOrigins, credentials: false },
     trustedProxies: config.trustedProxies,

@@ -1,5 +1,6 @@
-import { isUtf8 } from 'node:buffer';
-import express, { type Request, type RequestHandler, type Response } from 'express';
+import type { RequestHandler } from 'express';
+import { parseJson } from './bodies/parse-json.ts';
+import { type BodyErrors, readBytes } from './bodies/read-bytes.ts';
 import { hasBody } from './has-body.ts';
 import { HttpError } from './http-error.ts';
 import type { Binary } from './route.ts';
@@ -32,59 +33,32 @@ export const bodyTooLarge = (cause?: unknown): HttpError =>
 export const notJson = (): HttpError =>
   new HttpError(415, 'unsupported_media_type', 'The body must be sent as application/json.');
 
-const errorsByType: Readonly<Record<string, (cause: unknown) => HttpError>> = {
-  'entity.too.large': bodyTooLarge,
-  'encoding.unsupported': unsupportedEncoding,
-  'charset.unsupported': (cause) =>
-    new HttpError(415, 'unsupported_media_type', 'JSON must be encoded in UTF-8.', { cause }),
-};
+/** 415: JSON in another charset than UTF-8. */
+const notUtf8 = (): HttpError =>
+  new HttpError(415, 'unsupported_media_type', 'JSON must be encoded in UTF-8.');
 
-const errorOf = (error: { type?: string }): HttpError =>
-  (errorsByType[error.type ?? ''] ?? malformed)(error);
+const errors: BodyErrors = { tooLarge: bodyTooLarge, malformed, unsupportedEncoding };
 
-/** Checks the raw bytes, because decoding silently replaces invalid ones. */
-const verify = (_req: unknown, _res: unknown, bytes: Buffer, charset: string): void => {
-  const fail = (type: string): never => {
-    throw Object.assign(new Error(type), { type });
-  };
-  // A chunked body can be empty; the parser would turn it into an empty object.
-  if (bytes.length === 0) fail('entity.absent');
-  if (charset !== 'utf-8') fail('charset.unsupported');
-  if (!isUtf8(bytes)) fail('entity.malformed');
-};
-
-/** Runs a body parser and translates its errors, by their type. */
-const parsedBy =
-  (
-    parse: RequestHandler,
-    limit: number,
-    isIgnored: (type: string | undefined) => boolean,
-  ): RequestHandler =>
-  (req, res, next) => {
-    // The parser would read the whole body before it rejects it.
-    if (Number(req.headers['content-length']) > limit) return next(bodyTooLarge());
-    parse(req, res, (error?: unknown) => {
-      const failure = error as { type?: string } | undefined;
-      // The client has disconnected before the body was read, which the parser does not report.
-      if (!failure && req.body === undefined) return next(malformed(undefined));
-      next(failure && !isIgnored(failure.type) ? errorOf(failure) : undefined);
-    });
-  };
+/** The charset of a media type, in lower case; undefined if it states none. */
+const charsetOf = (type: string): string | undefined =>
+  /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type)?.[1]?.toLowerCase();
 
 /**
- * Reads a JSON body of at most `limit` bytes (after decompression) into `req.body`; without a body it stays
- * undefined. Rejects other media types and charsets (415), bodies that are too large (413), and malformed JSON
- * or UTF-8 (400).
+ * Reads a JSON body of at most `limit` bytes (after decompression) into `req.body`; without a body, or with an empty one, it
+ * stays undefined. Errors: 415 for other media types and charsets, 413 for bodies that are too large, 400 for malformed JSON or
+ * UTF-8, 503 if too many bodies are in memory.
  */
-export const jsonBody = (limit: number): RequestHandler => {
-  const parse = express.json({ limit, strict: false, verify });
-  const read = parsedBy(parse, limit, (type) => type === 'entity.absent');
-  return (req: Request, res: Response, next) => {
+export const jsonBody =
+  (limit: number): RequestHandler =>
+  async (req, res, next) => {
     if (!hasBody(req)) return next();
-    if (!req.is('application/json')) return next(notJson());
-    read(req, res, next);
+    if (!req.is('application/json')) throw notJson();
+    if ((charsetOf(req.headers['content-type'] ?? '') ?? 'utf-8') !== 'utf-8') throw notUtf8();
+    const body = await readBytes(req, res, { limit, inflates: true, errors });
+    // A chunked body can be empty.
+    if (body && body.bytes.length > 0) req.body = parseJson(body, malformed);
+    next();
   };
-};
 
 /** 415: the media type of the body is none of these. */
 export const unsupportedMediaType = (types: readonly string[]): HttpError =>
@@ -95,15 +69,15 @@ export const unsupportedMediaType = (types: readonly string[]): HttpError =>
   );
 
 /**
- * Reads a body into `req.body` as a Buffer; without a body it stays undefined. Rejects other media types and
- * compressed bodies (415), and bodies that are too large (413).
+ * Reads a body into `req.body` as a Buffer; without a body it stays undefined. Errors: 415 for other media types and compressed
+ * bodies, 413 for bodies that are too large, 503 if too many bodies are in memory.
  */
-export const binaryBody = ({ types, maxBytes }: Binary): RequestHandler => {
-  const parse = express.raw({ type: () => true, limit: maxBytes, inflate: false });
-  const read = parsedBy(parse, maxBytes, () => false);
-  return (req, res, next) => {
+export const binaryBody =
+  ({ types, maxBytes }: Binary): RequestHandler =>
+  async (req, res, next) => {
     if (!hasBody(req)) return next();
-    if (!req.is([...types])) return next(unsupportedMediaType(types));
-    read(req, res, next);
+    if (!req.is([...types])) throw unsupportedMediaType(types);
+    const body = await readBytes(req, res, { limit: maxBytes, inflates: false, errors });
+    req.body = body?.bytes;
+    next();
   };
-};

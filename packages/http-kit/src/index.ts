@@ -8,6 +8,9 @@ export {
   tooManyAttempts,
 } from './attempts.ts';
 export { bearerToken } from './bearer.ts';
+export { countedBody } from './bodies/counted-body.ts';
+export { parseJson } from './bodies/parse-json.ts';
+export { type BodyErrors, type BodyKey, readBytes } from './bodies/read-bytes.ts';
 export { jsonBody } from './body.ts';
 export {
   type AddressScope,
@@ -75,6 +78,7 @@ export {
 } from './files/file-response.ts';
 export type { UploadLimit } from './files/upload-slots.ts';
 export type { Gate } from './gate.ts';
+export { hasBody } from './has-body.ts';
 export type { RequestHeader, ResponseHeader } from './headers.ts';
 export { type HealthOptions, healthRoutes } from './health.ts';
 export {

@@ -1,4 +1,5 @@
 import { type RequestHandler, Router } from 'express';
+import type { BodyKey } from './bodies/read-bytes.ts';
 import { binaryBody, jsonBody } from './body.ts';
 import {
   type CorsHeaders,
@@ -31,6 +32,8 @@ export interface MountOptions<Caller> {
   readonly limits: Limits;
   /** The maximum size of a JSON body in bytes. */
   readonly bodyLimit: number;
+  /** Whose share of the memory for bodies a request takes, such as its tenant's. Default: the key of the limits. */
+  readonly bodyKey?: BodyKey;
   /** Keeps responses by `Idempotency-Key`; without it the header has no effect. */
   readonly idempotency?: Idempotency<Caller>;
   /** How many event streams one principal may have open in this process; 20 by default. */
@@ -110,6 +113,7 @@ export const mount = <Caller>(
   const access = createAccessChecks(options.gate, options.accessChecks) as AccessChecks<unknown>;
   const streamsOf = limitedStreams({ ...options, watchAccess: access.watch });
   const beginUpload = createUploadSlots(options.uploadLimits ?? []);
+  const { bodyKey = options.limits.key } = options;
   const all = flatten(groups);
   const isPathOfApi = pathsOfApi(all.map(([, route]) => route));
   for (const route of all) requireKnownCredential(route, options.gate.credentials);
@@ -131,6 +135,7 @@ export const mount = <Caller>(
       const remember: RequestHandler = (_req, res, next) => {
         res.locals.operation = id;
         res.locals.isPage = route.isPage;
+        res.locals.bodyKey = bodyKey;
         if (route.headers) res.set(route.headers);
         runOnLoop(res, id, next);
       };

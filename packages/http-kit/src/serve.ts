@@ -9,8 +9,9 @@ import {
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Express } from 'express';
-import { hasBody } from './has-body.ts';
-import { exchangeFor, handleParserErrors, requestTimedOut } from './parser-errors.ts';
+import { requirePace } from './bodies/require-pace.ts';
+import { shareConnections } from './connection-shares.ts';
+import { exchangeFor, handleParserErrors } from './parser-errors.ts';
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -33,39 +34,11 @@ export interface Listening {
   stop(graceMs?: number, idleMs?: number): Promise<void>;
 }
 
-/** The timers that limit how long each request body may take to arrive. */
-const bodyDeadlines = new WeakMap<IncomingMessage, NodeJS.Timeout>();
-
-/** Removes the server's deadline for the body of a request; the caller sets its own. */
-export const takeOverBodyDeadline = (req: IncomingMessage): void =>
-  clearTimeout(bodyDeadlines.get(req));
-
-/** Node's own timeout is the same for every request, but file uploads need longer than other requests. */
-const limitBodies = (server: Server, timeoutMs: number): void => {
-  server.requestTimeout = 0;
-  server.on('request', (req: IncomingMessage) => {
-    if (!hasBody(req)) return;
-    const expire = (): void => {
-      if (req.complete) return;
-      // A server without a listener, such as that of the metrics, would let the connection wait forever.
-      if (!server.emit('clientError', requestTimedOut(), req.socket)) req.socket.destroy();
-    };
-    const timer = setTimeout(expire, timeoutMs);
-    bodyDeadlines.set(req, timer);
-    const { socket } = req;
-    const end = (): void => {
-      clearTimeout(timer);
-      req.off('close', end);
-      socket.off('close', end);
-    };
-    req.once('close', end);
-    // A request that was answered before its body had been read is not closed with its connection.
-    socket.once('close', end);
-  });
-};
-
 /** The port is in use; the message names the variable that sets another one. */
 export class PortInUseError extends Error {}
+
+/** A body has to keep its minimal pace in each window, four of which are as long as headers may take. */
+const WINDOWS_OF_HEADERS = 4;
 
 const IDLE_CHECK_MS = 25;
 /** How long a stop waits for a turn of the event loop that is short and without a new connection. */
@@ -119,6 +92,10 @@ const emptyQueue = (server: Server): (() => Promise<void>) => {
 const isExpress = (target: RequestListener): target is Express =>
   'request' in target && 'response' in target;
 
+/** Whether connections come from proxies that the application trusts. */
+const isProxied = (target: RequestListener | Server): boolean =>
+  typeof target === 'function' && isExpress(target) && Boolean(target.get('trust proxy'));
+
 /**
  * Express changes the prototype of every request and response, which makes V8 lose their hidden class, and
  * every later access takes several times as long. These classes have the application's prototypes from the
@@ -170,9 +147,7 @@ export interface ListenOptions {
   readonly port: number;
   /** The environment variable that sets the port; for the error message. */
   readonly variable: string;
-  /**
-   * The timeout for the headers of a request in milliseconds; the whole request may take five times as long.
-   */
+  /** The timeout for the headers of a request in milliseconds. Bodies need a minimal pace: see `requirePace`. */
   readonly headersTimeoutMs?: number;
 }
 
@@ -195,7 +170,8 @@ export const listen = async (
   const endConnections = lastResponses(server);
   const untilQueueEmpty = emptyQueue(server);
   server.headersTimeout = headersTimeoutMs;
-  limitBodies(server, 5 * headersTimeoutMs);
+  requirePace(server, headersTimeoutMs / WINDOWS_OF_HEADERS);
+  shareConnections(server, { isProxied: isProxied(target) });
   // Longer than a load balancer keeps an idle connection, so that it never sends a request on a closed one.
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve, reject) => {

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { parse, stringify } from 'node:querystring';
 import { Readable } from 'node:stream';
-import { HttpError } from '@tessera/http-kit';
-import express, { type Request, type Response } from 'express';
+import { type BodyErrors, HttpError, hasBody, parseJson, readBytes } from '@tessera/http-kit';
+import type { Request, Response } from 'express';
 
 const FORM = 'application/x-www-form-urlencoded';
 const TYPES = [FORM, 'application/json'];
@@ -18,37 +18,18 @@ export const invalidRequest = (description: string, status = 400): HttpError =>
 export const wrongType = (): HttpError =>
   invalidRequest(`The body must be sent as ${TYPES.join(' or as ')}.`, 415);
 
-const refusals: Readonly<Record<number, string>> = {
-  413: 'The body is too large.',
-  415: 'The content encoding is not supported.',
-};
-
 /** 413: the body is too large. */
 export const tooLarge = (): HttpError => invalidRequest('The body is too large.', 413);
 
-const readRaw = express.raw({ limit: BODY_LIMIT, type: TYPES });
-
-const hasBody = ({ headers }: Request): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-
-const bytesOf = async (req: Request, res: Response): Promise<Buffer> => {
-  await new Promise<void>((resolve, reject) => {
-    readRaw(req, res, (error?: { status?: number }) => {
-      if (!error) return resolve();
-      const { status = 400 } = error;
-      reject(invalidRequest(refusals[status] ?? 'The body could not be read.', status));
-    });
-  });
-  return req.body instanceof Buffer ? req.body : Buffer.alloc(0);
+const errors: BodyErrors = {
+  tooLarge,
+  malformed: () => invalidRequest('The body could not be read.'),
+  unsupportedEncoding: () => invalidRequest('The content encoding is not supported.', 415),
 };
 
-const fromJson = (text: string): object => {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw invalidRequest('The body is not well-formed JSON.');
-  }
+const malformedJson = (): HttpError => invalidRequest('The body is not well-formed JSON.');
+
+const requireObject = (value: unknown): object => {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   throw invalidRequest('The body must be a JSON object.');
 };
@@ -62,15 +43,14 @@ export const readParameters = async (
   res: Response,
   known: readonly string[],
 ): Promise<Parameters> => {
-  const type = req.is(TYPES);
-  if (hasBody(req) && !type) {
-    throw wrongType();
-  }
-  const bytes = await bytesOf(req, res);
-  if (!isUtf8(bytes)) throw invalidRequest('The body is not well-formed UTF-8.');
-  const text = bytes.toString();
+  if (hasBody(req) && !req.is(TYPES)) throw wrongType();
+  const body = await readBytes(req, res, { limit: BODY_LIMIT, inflates: true, errors });
+  if (body && !isUtf8(body.bytes)) throw invalidRequest('The body is not well-formed UTF-8.');
+  const isForm = !body || body.bytes.length === 0 || req.is(FORM);
   const given = new Map<string, unknown>(
-    Object.entries(type === FORM || text === '' ? parse(text) : fromJson(text)),
+    Object.entries(
+      isForm ? parse(body?.bytes.toString() ?? '') : requireObject(parseJson(body, malformedJson)),
+    ),
   );
   const parameters: Record<string, string> = {};
   for (const name of known) {

@@ -1,6 +1,13 @@
+import { parse } from 'node:querystring';
 import type { Readable } from 'node:stream';
-import { HttpError, validationFailed } from '@tessera/http-kit';
-import express, { type Request, type RequestHandler, type Response } from 'express';
+import {
+  type BodyErrors,
+  countedBody,
+  HttpError,
+  readBytes,
+  validationFailed,
+} from '@tessera/http-kit';
+import type { Request, RequestHandler, Response } from 'express';
 import multer, { MulterError, type StorageEngine } from 'multer';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -29,8 +36,24 @@ export interface SentForm {
   readonly problem: HttpError | null;
 }
 
-// Larger than any form of a page: a form pending reauthentication is sent encrypted inside another form.
-const parse = express.urlencoded({ extended: false, limit: '64kb', parameterLimit: 50 });
+/** The most bytes of a form: a form pending reauthentication is sent encrypted inside another form. */
+const MAX_BYTES = 64 * 1024;
+const MAX_FIELDS = 50;
+
+/** The limits of a form with a file. */
+const FIELDS_WITH_FILE = 20;
+const FIELD_BYTES = 32 * 1024;
+
+const tooLarge = (cause?: unknown): HttpError =>
+  new HttpError(413, 'body_too_large', 'The form is too large.', { cause });
+
+const malformed = (cause?: unknown): HttpError =>
+  new HttpError(400, 'malformed_body', 'The form is not well-formed.', { cause });
+
+const unsupportedEncoding = (): HttpError =>
+  new HttpError(415, 'unsupported_media_type', 'The content encoding is not supported.');
+
+const errors: BodyErrors = { tooLarge, malformed, unsupportedEncoding };
 
 const storageIn = (place: FilePlace): StorageEngine => ({
   _handleFile(_req, { stream }, done) {
@@ -42,25 +65,22 @@ const storageIn = (place: FilePlace): StorageEngine => ({
 const parseWithFile = ({ name, maxBytes: fileSize }: FileField, place: FilePlace): RequestHandler =>
   multer({
     storage: storageIn(place),
-    limits: { fileSize, files: 1, fields: 20, fieldSize: 32 * 1024, headerPairs: 20 },
+    limits: {
+      fileSize,
+      files: 1,
+      fields: FIELDS_WITH_FILE,
+      fieldSize: FIELD_BYTES,
+      headerPairs: 20,
+    },
   }).single(name);
 
-const valuesOf = ({ body }: Request): Record<string, string> =>
+/** The fields of a form that occur once. */
+const valuesOf = (fields: object): Record<string, string> =>
   Object.fromEntries(
-    Object.entries((body ?? {}) as Record<string, unknown>).filter(
+    Object.entries(fields).filter(
       (entry): entry is [string, string] => typeof entry[1] === 'string',
     ),
   );
-
-const run = (handler: RequestHandler, req: Request, res: Response): Promise<unknown> =>
-  new Promise((resolve) => {
-    handler(req, res, resolve);
-  });
-
-const errorOf = (error: { readonly status?: number }): HttpError =>
-  error.status === 413
-    ? new HttpError(413, 'body_too_large', 'The form is too large.', { cause: error })
-    : new HttpError(400, 'malformed_body', 'The form is not well-formed.', { cause: error });
 
 const isTooLarge = (error: unknown): boolean =>
   error instanceof MulterError && error.code === 'LIMIT_FILE_SIZE';
@@ -68,27 +88,44 @@ const isTooLarge = (error: unknown): boolean =>
 /** Whether the request is a form that can have a file. */
 export const hasFile = (req: Request): boolean => req.is(FORM_WITH_FILE) !== false;
 
-/** Reads a form, with an upload if the page has one and there is a place for it. 415, 413 or 400 if it cannot be read. */
+const readFormWithFile = async (
+  req: Request,
+  res: Response,
+  field: FileField,
+  place: FilePlace,
+): Promise<SentForm> => {
+  const { name, maxBytes } = field;
+  const limit = maxBytes + FIELDS_WITH_FILE * FIELD_BYTES;
+  // multer reads the form from this stream, and adds what it has read.
+  const form = countedBody(req, res, { limit, malformed }) as object as Request;
+  const error = await new Promise<unknown>((resolve) => {
+    parseWithFile(field, place)(form, res, resolve);
+  });
+  if (error instanceof HttpError) throw error;
+  if (error && !isTooLarge(error)) throw malformed(error);
+  const problem = error
+    ? validationFailed({ [name]: [`${name} must have at most ${maxBytes} bytes`] })
+    : null;
+  const file = problem ? null : (form.file?.buffer ?? null);
+  return { values: valuesOf(form.body ?? {}), file, problem };
+};
+
+/**
+ * Reads a form, with an upload if the page has one and there is a place for it. 415, 413 or 400 if it cannot be read; 503 as
+ * `readBytes`.
+ */
 export const readForm = async (
   req: Request,
   res: Response,
   file: FileField | undefined,
   place: FilePlace | undefined,
 ): Promise<SentForm> => {
-  if (file && place) {
-    const error = await run(parseWithFile(file, place), req, res);
-    if (error && !isTooLarge(error)) throw errorOf(error);
-    const problem = error
-      ? validationFailed({
-          [file.name]: [`${file.name} must have at most ${file.maxBytes} bytes`],
-        })
-      : null;
-    return { values: valuesOf(req), file: problem ? null : (req.file?.buffer ?? null), problem };
-  }
+  if (file && place) return readFormWithFile(req, res, file, place);
   if (!req.is(FORM)) {
     throw new HttpError(415, 'unsupported_media_type', `The form must be sent as ${FORM}.`);
   }
-  const error = await run(parse, req, res);
-  if (error) throw errorOf(error);
-  return { values: valuesOf(req), file: null, problem: null };
+  const body = await readBytes(req, res, { limit: MAX_BYTES, inflates: true, errors });
+  const text = body?.bytes.toString() ?? '';
+  if (text.split('&', MAX_FIELDS + 1).length > MAX_FIELDS) throw tooLarge();
+  return { values: valuesOf(parse(text, '&', '=')), file: null, problem: null };
 };

@@ -9,7 +9,7 @@ export interface FileBody<S extends Shape | undefined = Shape | undefined> {
     readonly maxBytes: number;
     /** Milliseconds within which the whole file must arrive. */
     readonly deadlineMs: number;
-    /** Milliseconds without data after which the upload fails. */
+    /** Milliseconds of a window in which the minimal pace of bodies must be kept; otherwise the upload fails. */
     readonly idleMs: number;
     /** Whether the body is a part of a file, which may be empty and whose type is not detected. */
     readonly isPart: boolean;

@@ -1,5 +1,6 @@
 import { Transform } from 'node:stream';
 import type { Request } from 'express';
+import { bytesOfWindow, takeOverPace } from '../bodies/require-pace.ts';
 import {
   fileTooLarge,
   malformedUpload,
@@ -9,7 +10,6 @@ import {
 import { hasBody } from '../has-body.ts';
 import { HttpError, invalidField } from '../http-error.ts';
 import type { LastingAccess } from '../lasting-access.ts';
-import { takeOverBodyDeadline } from '../serve.ts';
 import { isOneOf, mediaTypeOf } from './content-type.ts';
 import { detectType } from './detect-type.ts';
 import type { FileBody, ReceivedFile } from './file-body.ts';
@@ -31,10 +31,10 @@ const limitedStream = (
   access: LastingAccess,
 ): Transform => {
   let size = 0;
+  let sizeBefore = 0;
   const stream = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length;
-      idle.refresh();
       if (size > maxBytes) done(fileTooLarge(maxBytes));
       else done(null, chunk);
     },
@@ -46,14 +46,15 @@ const limitedStream = (
   access.signal.addEventListener('abort', lost, { once: true });
   const fail = () => stream.destroy(requestTimeout());
   const deadline = setTimeout(fail, deadlineMs);
-  const idle = setTimeout(() => {
+  const idle = setInterval(() => {
+    const arrived = size - sizeBefore;
+    sizeBefore = size;
     // While bytes wait for the handler, the client may have to wait too.
-    if (stream.readableLength > 0) idle.refresh();
-    else fail();
+    if (arrived < bytesOfWindow(idleMs) && stream.readableLength === 0) fail();
   }, idleMs);
   const stopTimers = () => {
     clearTimeout(deadline);
-    clearTimeout(idle);
+    clearInterval(idle);
   };
   // Everything has arrived, or nothing more will.
   stream.once('finish', stopTimers).once('close', stopTimers);
@@ -107,7 +108,7 @@ export const receiveFile = async (
   access: LastingAccess,
 ): Promise<Receiving> => {
   const { file } = body;
-  takeOverBodyDeadline(req);
+  takeOverPace(req);
   requireAcceptable(req, file);
   const stream = limitedStream(file, access);
   const disconnected = () => {

@@ -1,0 +1,121 @@
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Request, Response } from 'express';
+import { hasBody } from '../has-body.ts';
+import type { HttpError } from '../http-error.ts';
+import { type BodyRoom, bodyBudget } from './body-budget.ts';
+import { collect } from './collect.ts';
+
+/** The errors of a kind of body. */
+export interface BodyErrors {
+  /** 413: the body has more bytes than it may have. */
+  tooLarge(): HttpError;
+  /** 400: the body is incomplete, or cannot be decompressed. */
+  malformed(cause?: unknown): HttpError;
+  /** 415: the body has an unknown content encoding, or may not have one. */
+  unsupportedEncoding(): HttpError;
+}
+
+export interface ReadBytesOptions {
+  /** The most bytes, also after decompression. */
+  readonly limit: number;
+  /** Whether the body may be compressed. */
+  readonly inflates: boolean;
+  readonly errors: BodyErrors;
+}
+
+/** A body in memory. Its room is given back when the response has ended. */
+export interface BodyInMemory {
+  readonly bytes: Buffer;
+  readonly room: BodyRoom;
+}
+
+/** Returns whose share of the memory for bodies a request takes; `mount` provides it. */
+export type BodyKey = (req: Request, res: Response) => string;
+
+const NOTHING = Buffer.alloc(0);
+
+/** The content encodings of RFC 9110 section 8.4.1 and RFC 7932. */
+const decoders = {
+  gzip: createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+} as const;
+
+const inflated = async (
+  compressed: Buffer,
+  encoding: keyof typeof decoders,
+  { limit, errors }: ReadBytesOptions,
+  room: BodyRoom,
+): Promise<Buffer> => {
+  const decoder = decoders[encoding]();
+  decoder.end(compressed);
+  try {
+    return await collect(decoder, {
+      limit,
+      grow: room.grow,
+      tooLarge: errors.tooLarge,
+      incomplete: errors.malformed,
+    });
+  } finally {
+    decoder.on('error', () => undefined).destroy();
+  }
+};
+
+const isKnown = (encoding: string): encoding is keyof typeof decoders =>
+  Object.hasOwn(decoders, encoding);
+
+/** Takes room for the body of a request, which is given back when its response has ended. Throws 503. */
+export const enterBudget = (req: Request, res: Response): BodyRoom => {
+  const { bodyKey } = res.locals as { readonly bodyKey?: BodyKey };
+  const hasArrived = req.complete;
+  const room = bodyBudget.enter(bodyKey?.(req, res) ?? '', {
+    hasArrived,
+    bytes: hasArrived ? req.readableLength : 0,
+  });
+  // The handler has the body until then.
+  if (res.destroyed || res.writableFinished) room.leave();
+  else res.once('close', room.leave);
+  return room;
+};
+
+const arrived = async (
+  req: Request,
+  { limit, errors }: ReadBytesOptions,
+  room: BodyRoom,
+): Promise<Buffer> => {
+  if (req.destroyed) throw errors.malformed();
+  // Small bodies usually arrive together with their headers.
+  if (req.complete) {
+    if (req.readableLength > limit) throw errors.tooLarge();
+    return req.read() ?? NOTHING;
+  }
+  const bytes = await collect(req, {
+    limit,
+    grow: room.grow,
+    tooLarge: errors.tooLarge,
+    incomplete: errors.malformed,
+  });
+  room.arrive();
+  return bytes;
+};
+
+/**
+ * Reads the body of a request into memory, within the budget of the process and the share of its caller. A compressed body is decompressed after it has arrived, so that a slow one holds no
+ * decompressor. Returns undefined without a body. Throws 413, 400, 415, and 503 if the share or the budget is exhausted.
+ */
+export const readBytes = async (
+  req: Request,
+  res: Response,
+  options: ReadBytesOptions,
+): Promise<BodyInMemory | undefined> => {
+  if (!hasBody(req)) return undefined;
+  const { limit, inflates, errors } = options;
+  const encoding = req.headers['content-encoding']?.toLowerCase() ?? 'identity';
+  const isPlain = encoding === 'identity';
+  if (!isPlain && !(inflates && isKnown(encoding))) throw errors.unsupportedEncoding();
+  if (Number(req.headers['content-length']) > limit) throw errors.tooLarge();
+  const room = enterBudget(req, res);
+  const bytes = await arrived(req, options, room);
+  if (!isKnown(encoding) || bytes.length === 0) return { bytes, room };
+  return { bytes: await inflated(bytes, encoding, options, room), room };
+};
