@@ -1,3 +1,4 @@
 export { FairCache } from './fair-cache.ts';
 export { FairQueue, type FairQueueOptions, QueueFull, type Turn } from './fair-queue.ts';
 export { type Portion, Shares } from './shares.ts';
+export { Slices } from './slices.ts';

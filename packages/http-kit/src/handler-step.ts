@@ -106,7 +106,13 @@ export const handlerStep = (
   { streams, idempotency, beginUpload, access }: HandlerStepOptions,
 ): RequestHandler => {
   const answer = async (req: Request, res: Response): Promise<void> => {
-    const { params, query, body } = readInput(route, req);
+    // The body may have taken long to arrive.
+    await access.confirm(req, res, route);
+    const { caller } = res.locals;
+    const { params, query, body: validated } = readInput(route, req);
+    const body = route.acceptBody
+      ? await route.acceptBody({ caller, body: req.body } as never)
+      : validated;
     const reply = (status: number, ...rest: unknown[]): Reply | Promise<Reply> => {
       const declared = route.responses[status] ?? {};
       const isEmpty = 'empty' in declared;
@@ -119,9 +125,6 @@ export const handlerStep = (
       respond({ status, body: payload, headers: headers as RepeatableResponse['headers'] });
       return {} as Reply;
     };
-    // The body may have taken long to arrive.
-    await access.confirm(req, res, route);
-    const { caller } = res.locals;
     let lasting: LastingAccess | undefined;
     const confirmAccess = async (): Promise<void> => lasting?.confirm();
     let respond = (response: RepeatableResponse): void => sendJson(res, response);

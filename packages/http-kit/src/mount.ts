@@ -70,6 +70,7 @@ const stepsOf = <Caller>(
       limits.principal(limitClass),
       async function authorize(req, res, next) {
         await gate.authorize(res.locals.caller, route, req);
+        route.authorizeCaller?.(res.locals.caller as never);
         next();
       },
     );

@@ -117,7 +117,7 @@ export interface RequestInput {
   readonly body: unknown;
 }
 
-/** Validates the input of a request. Throws 404 for an invalid id, 400 for malformed UTF-8, otherwise 422. */
+/** Validates the input of a request, except a body for `acceptBody`. Throws 404 for an invalid id, 400 for malformed UTF-8, otherwise 422. */
 export const readInput = (route: RouteEntry, req: Request): RequestInput => {
   // Without a prototype, a parameter named "__proto__" is an ordinary key.
   const errors: FieldErrors = Object.create(null);
@@ -127,7 +127,7 @@ export const readInput = (route: RouteEntry, req: Request): RequestInput => {
   // An invalid id cannot exist.
   if (Object.keys(errors).length > 0) throw notFound();
   const query = checkedQuery(route.query, req.query, errors);
-  const body = checkedBody(route.body, req.body, errors);
+  const body = route.acceptBody ? undefined : checkedBody(route.body, req.body, errors);
   if (Object.keys(errors).length > 0) throw validationFailed(errors);
   return { params, query, body };
 };

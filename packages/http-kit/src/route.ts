@@ -207,6 +207,19 @@ export interface Route<
     input: HandlerInput<A extends Public ? undefined : Caller, PA, Q, B, R>,
   ): Promise<Reply> | Reply;
   /**
+   * Throws 403 before the body is read, for routes whose permissions depend on the body: the caller has none of those that any
+   * body could need.
+   */
+  authorizeCaller?(caller: A extends Public ? undefined : Caller): void;
+  /**
+   * Returns the validated body, or throws; instead of the validation by `body`, which is then for the document only. For bodies
+   * that may contain so much that they must be validated in slices, and that need permissions, which are to be checked first.
+   */
+  acceptBody?(input: {
+    readonly caller: A extends Public ? undefined : Caller;
+    readonly body: unknown;
+  }): Promise<Validated<B>>;
+  /**
    * Throws if the caller may no longer see a stored response, or returns the body to send instead of the stored one. For
    * routes whose handler checks permissions, because they depend on the body or on the record: a repeated request does not
    * run the handler.
@@ -229,6 +242,8 @@ export interface RouteEntry extends Declared<string | readonly string[], Respons
   /** Media types of the body. Default: JSON. */
   readonly bodyTypes?: readonly string[];
   handler?(input: never): Promise<Reply> | Reply;
+  authorizeCaller?(caller: never): void;
+  acceptBody?(input: never): Promise<unknown>;
   authorizeReplay?(input: never): unknown;
   prepare?(body: never, caller: never): Promise<void>;
   /** Handler of another framework, which does its own parsing and validation. */

@@ -3,6 +3,8 @@ import { callerIn } from '../testing/records.ts';
 import { tenantForEachTest } from '../testing/tenant.ts';
 import { runBatch } from './batch.ts';
 import { limitedAnswers } from './batch-answers.ts';
+import { prepareOperations } from './batch-preparation.ts';
+import type { Kind } from './kind.ts';
 import { createRecords } from './records.ts';
 
 const { crm, tenant, post } = tenantForEachTest();
@@ -37,13 +39,13 @@ test('A batch that is not atomic performs the operations whose records fit', asy
   const operations = await longUpdates(17);
   const { database } = crm().context;
   const records = limitedAnswers(createRecords(contact, database));
+  const by = callerIn(tenant().id);
+  const prepared = await prepareOperations(
+    [...operations, { op: 'create', body: { first_name: 'Eve' } }],
+    { kind: contact as unknown as Kind, caller: by, isAtomic: false },
+  );
   const outcomes = await database.transaction(tenant().id, (db) =>
-    runBatch(
-      db,
-      callerIn(tenant().id),
-      [...operations, { op: 'create', body: { first_name: 'Eve' } }],
-      { kind: contact, records, isAtomic: false },
-    ),
+    runBatch(db, by, prepared, { kind: contact, records, isAtomic: false }),
   );
   const sixteen = Array.from({ length: 16 }, () => 200);
   expect(outcomes.map(({ status }) => status)).toEqual([...sixteen, 413, 201]);

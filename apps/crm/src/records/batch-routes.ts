@@ -1,23 +1,34 @@
+import { Slices } from '@tessera/fair-shares';
 import {
   anything,
   bool,
   described,
   type Field,
+  type FieldErrors,
   int,
   list,
   mapOf,
   named,
+  type Out,
   oneOf,
   optional,
   shape,
   uuid,
+  validate,
   withDefault,
 } from '@tessera/fields';
-import type { RouteEntry } from '@tessera/http-kit';
+import { type RouteEntry, validationFailed } from '@tessera/http-kit';
 import type { Database } from '../database.ts';
 import { type Caller, Problem, record, renderError } from '../http.ts';
-import { authorizeOperations, type BatchOutcome, runBatch } from './batch.ts';
+import { type BatchOutcome, runBatch } from './batch.ts';
 import { limitedAnswers } from './batch-answers.ts';
+import {
+  authorizeAny,
+  authorizeOperations,
+  type BatchOperation,
+  type PreparedOperations,
+  prepareOperations,
+} from './batch-preparation.ts';
 import type { Kind, KindTypes } from './kind.ts';
 import type { Records } from './records.ts';
 import { keysOf, viewableData } from './replays.ts';
@@ -89,6 +100,49 @@ interface StoredBatch {
   readonly data: { readonly results: readonly StoredResult[] };
 }
 
+/** A batch whose operations have been checked. */
+interface AcceptedBatch extends Out<typeof BatchInput> {
+  readonly prepared: PreparedOperations;
+}
+
+/** The member of a body, if that is an object. */
+const memberOf = (body: unknown, name: string): unknown =>
+  typeof body === 'object' && body !== null && Object.hasOwn(body, name)
+    ? (body as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+
+const isOperation = (sent: unknown): sent is Pick<BatchOperation, 'op'> =>
+  ['create', 'update', 'delete'].includes(memberOf(sent, 'op') as string);
+
+const FIRST = 'operations.0';
+
+/** Validates the members of operations, in slices. Throws 422. */
+const validated = async (body: unknown): Promise<Out<typeof BatchInput>> => {
+  const sent = memberOf(body, 'operations');
+  const isList = Array.isArray(sent) && sent.length > 0 && sent.length <= MAX_OPERATIONS;
+  const [first, ...others]: unknown[] = isList ? sent : [undefined];
+  const batch = validate(BatchInput, isList ? { ...(body as object), operations: [first] } : body);
+  if (!batch.ok) throw validationFailed(batch.errors);
+  const slices = new Slices();
+  const { operations } = batch.value;
+  for (const other of others) {
+    await slices.next();
+    const one = validate(BatchInput, { operations: [other] });
+    if (one.ok) operations.push(...one.value.operations);
+    else throw validationFailed(renamed(one.errors, operations.length));
+  }
+  return batch.value;
+};
+
+/** The errors of the only operation of a batch, named as those of the operation with this index. */
+const renamed = (errors: FieldErrors, index: number): FieldErrors =>
+  Object.fromEntries(
+    Object.entries(errors).map(([field, messages]) => [
+      field.replace(FIRST, `operations.${index}`),
+      messages.map((message) => message.replace(FIRST, `operations.${index}`)),
+    ]),
+  );
+
 /** `POST .../batch`: up to 500 creates, updates and deletions, in order. */
 export const batchRoute = <T extends KindTypes>(
   kind: Kind<T>,
@@ -118,10 +172,28 @@ export const batchRoute = <T extends KindTypes>(
       409: 'An operation of an atomic batch conflicts with the state of its record',
       413: 'The body is too large, or the records of an atomic batch are: send fewer operations at a time',
     },
+    authorizeCaller: (caller) => authorizeAny(kind as unknown as Kind, caller as Caller),
+    async acceptBody({ caller, body: sent }): Promise<AcceptedBatch> {
+      const options = { kind: kind as unknown as Kind, caller: caller as Caller };
+      // By their names alone, before anything else of them is read.
+      const named = memberOf(sent, 'operations');
+      if (memberOf(sent, 'atomic') !== false && Array.isArray(named)) {
+        const known = [...named.slice(0, MAX_OPERATIONS).entries()].flatMap(([index, one]) =>
+          isOperation(one) ? [[index, { op: one.op }] as const] : [],
+        );
+        authorizeOperations(options.kind, options.caller, known);
+      }
+      const body = await validated(sent);
+      const prepared = await prepareOperations(body.operations, {
+        ...options,
+        isAtomic: body.atomic,
+      });
+      return { ...body, prepared };
+    },
     handler: async ({ caller, body, reply }) => {
-      const { atomic: isAtomic, operations } = body;
+      const { atomic: isAtomic, prepared } = body as AcceptedBatch;
       const outcomes = await database.transaction(caller.tenantId, (db) =>
-        runBatch(db, caller, operations, { kind, records: limitedAnswers(records), isAtomic }),
+        runBatch(db, caller, prepared, { kind, records: limitedAnswers(records), isAtomic }),
       );
       return reply(200, { data: { results: outcomes.map(present) } } as never);
     },

@@ -226,3 +226,46 @@ test('Companies and tasks, whose creation has rules, can be changed in batches t
   expect((await get('/api/crm/companies')).body.meta.total).toBe(2);
   await put(`/api/crm/tasks/${first.data.id}`, { title: 'd' }).expect(200);
 });
+
+describe('Before the operations of a batch are validated, it is known whether the caller may perform them:', () => {
+  const readOnly = () =>
+    caller({ lacking: ['contacts.create', 'contacts.update', 'contacts.delete'] });
+
+  test('callers who may do nothing get 403 before their body is read', async () => {
+    const answer = await post(`${path}/batch`, { no: 'batch' }, readOnly());
+    expect([answer.status, answer.body.error]).toEqual([403, 'permission_denied']);
+    const notAtomic = { atomic: false, operations: [create()] };
+    await post(`${path}/batch`, notAtomic, readOnly()).expect(403);
+  });
+
+  test('an atomic batch with a verb that the caller may not use is 403, whatever it contains', async () => {
+    const operations = [create({ email: 7 }), { op: 'delete' }, 'nonsense'];
+    const headers = caller({ lacking: ['contacts.delete'] });
+    const { status, body } = await post(`${path}/batch`, { operations }, headers);
+    expect([status, body.required_permission]).toEqual([403, 'tenant.acme.crm.contacts.delete']);
+    expect(Object.keys(body.errors)).toEqual(['operations.1']);
+  });
+});
+
+describe('The errors of a batch', () => {
+  const many = Object.fromEntries(Array.from({ length: 150 }, (_, key) => [`no_${key}`, 0]));
+  const operations = Array.from({ length: 100 }, () => create({ first_name: 'Ada', ...many }));
+
+  test('name operations that are no operations', async () => {
+    const { body } = await batch([create(), create(), { op: 'create', bodies: 1 } as Operation]);
+    expect(body.errors).toEqual({
+      'operations.2.bodies': ['operations.2.bodies is not allowed'],
+    });
+  });
+
+  test('are limited in number', async () => {
+    const { body } = await batch(operations).expect(422);
+    expect(Object.keys(body.errors).length).toBeLessThanOrEqual(1150);
+    const separate = await results(operations);
+    expect(separate).toHaveLength(100);
+    const named = separate.flatMap(({ error }: { error: { errors: object } }) =>
+      Object.keys(error.errors),
+    );
+    expect(named.length).toBeLessThanOrEqual(1250);
+  });
+});
