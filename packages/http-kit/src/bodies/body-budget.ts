@@ -1,4 +1,4 @@
-import { Shares } from '@tessera/fair-shares';
+import { type Holder, ReplaceableShares, Shares } from '@tessera/fair-shares';
 import { HttpError } from '../http-error.ts';
 
 const MIB = 1024 * 1024;
@@ -23,21 +23,32 @@ export interface BodyRoom {
   leave(): void;
 }
 
+/** A body that enters the budget. */
+export interface EnteringBody {
+  /** Whether all of it is there. */
+  readonly hasArrived: boolean;
+  /** The bytes that are there. */
+  readonly bytes: number;
+  /** Called if a newer body needs the room of this one before it has arrived: nobody must hold its bytes any more. */
+  replace(): void;
+}
+
 /**
  * The memory of this process for request bodies. Each key, which is a tenant or a principal, or the client address if nobody
  * is authenticated, has at most half of what the others leave. Bodies that are still arriving and those that are being handled
- * have separate room, so that unfinished bodies never keep out those that arrive at once, whoever sends them.
+ * have separate room. Of those that arrive, the oldest one makes room for a newer one of the same key, or of a key that has
+ * less: so unfinished bodies never keep out others, whoever sends them.
  */
 export class BodyBudget {
   static readonly TOTAL = 48 * MIB;
   /** The most that one key may have of either room. */
   static readonly SHARE = BodyBudget.TOTAL / 2;
 
-  readonly #arriving: Shares;
+  readonly #arriving: ReplaceableShares;
   readonly #handled: Shares;
 
   constructor(total: number = BodyBudget.TOTAL) {
-    this.#arriving = new Shares(total);
+    this.#arriving = new ReplaceableShares(total);
     this.#handled = new Shares(total);
   }
 
@@ -46,27 +57,40 @@ export class BodyBudget {
     return { arriving: this.#arriving.held, handled: this.#handled.held };
   }
 
-  /** Takes room for a body of which `bytes` are there. Throws 503. */
-  enter(key: string, { hasArrived, bytes }: { hasArrived: boolean; bytes: number }): BodyRoom {
-    let shares = hasArrived ? this.#handled : this.#arriving;
+  /** Takes room for a body. Throws 503. */
+  enter(key: string, { hasArrived, bytes, replace }: EnteringBody): BodyRoom {
+    let isArriving = !hasArrived;
     let held = 0;
-    const grow = (more: number): void => {
-      if (!shares.take(key, more)) throw noRoomForBody();
-      held += more;
-    };
     const leave = (): void => {
+      const shares = isArriving ? this.#arriving : this.#handled;
       if (held > 0) shares.give(key, held);
       held = 0;
+      this.#arriving.remove(holder);
+    };
+    const holder: Holder = {
+      key,
+      replace() {
+        leave();
+        replace();
+      },
+    };
+    const grow = (more: number): void => {
+      const isTaken = isArriving
+        ? this.#arriving.take(key, more, holder)
+        : this.#handled.take(key, more);
+      if (!isTaken) throw noRoomForBody();
+      held += more;
     };
     grow(BYTES_OF_REQUEST + bytes);
+    if (isArriving) this.#arriving.add(holder);
     return {
       grow,
       leave,
-      arrive: () => {
-        if (shares === this.#handled) return;
+      arrive() {
+        if (!isArriving) return;
         const all = held;
         leave();
-        shares = this.#handled;
+        isArriving = false;
         grow(all);
       },
     };

@@ -6,11 +6,15 @@ export interface CollectOptions {
   readonly limit: number;
   /** Called before memory for more bytes is taken; may throw. */
   readonly grow: (bytes: number) => void;
+  /** Ends the reading with its reason. */
+  readonly signal?: AbortSignal;
   /** Creates the error for more bytes than `limit`. */
   readonly tooLarge: () => Error;
   /** Creates the error for a stream that fails or closes before its end. */
   readonly incomplete: (cause?: unknown) => Error;
 }
+
+const NOTHING = Buffer.alloc(0);
 
 /**
  * Reads a stream into one buffer. Bytes are copied together as they arrive, because a list of chunks of one byte each takes a
@@ -18,19 +22,23 @@ export interface CollectOptions {
  */
 export const collect = (
   source: Readable,
-  { limit, grow, tooLarge, incomplete }: CollectOptions,
+  { limit, grow, signal, tooLarge, incomplete }: CollectOptions,
 ): Promise<Buffer> =>
   new Promise((resolve, reject) => {
-    let bytes: Buffer = Buffer.alloc(0);
+    let bytes: Buffer = NOTHING;
     let length = 0;
     const stop = (): void => {
       source.off('data', add).off('end', finish).off('close', fail).off('error', fail);
+      signal?.removeEventListener('abort', abort);
     };
-    const fail = (cause?: unknown): void => {
+    const refuse = (error: unknown): void => {
       stop();
+      bytes = NOTHING;
       source.resume();
-      reject(incomplete(cause));
+      reject(error);
     };
+    const fail = (cause?: unknown): void => refuse(incomplete(cause));
+    const abort = (): void => refuse(signal?.reason);
     const finish = (): void => {
       stop();
       resolve(bytes.subarray(0, length));
@@ -50,10 +58,9 @@ export const collect = (
         chunk.copy(bytes, length);
         length += chunk.length;
       } catch (error) {
-        stop();
-        source.resume();
-        reject(error);
+        refuse(error);
       }
     };
+    signal?.addEventListener('abort', abort, { once: true });
     source.on('data', add).once('end', finish).once('close', fail).once('error', fail);
   });

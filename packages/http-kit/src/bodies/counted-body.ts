@@ -1,5 +1,6 @@
 import { type Readable, Transform } from 'node:stream';
 import type { Request, Response } from 'express';
+import { noRoomForBody } from './body-budget.ts';
 import { enterBudget } from './read-bytes.ts';
 
 /** What a library keeps of each chunk besides its bytes: without this, chunks of one byte would count too little. */
@@ -21,9 +22,9 @@ export const countedBody = (
   res: Response,
   { limit, malformed }: CountedBodyOptions,
 ): Readable & Pick<Request, 'headers'> => {
-  const room = enterBudget(req, res);
+  const room = enterBudget(req, res, () => body.destroy(noRoomForBody()));
   let counted = 0;
-  const body = new Transform({
+  const body: Transform = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       const bytes = Math.min(chunk.length + BYTES_OF_CHUNK, limit - counted);
       counted += bytes;

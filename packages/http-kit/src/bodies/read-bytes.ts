@@ -2,7 +2,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { hasBody } from '../has-body.ts';
 import type { HttpError } from '../http-error.ts';
-import { type BodyRoom, bodyBudget } from './body-budget.ts';
+import { type BodyRoom, bodyBudget, noRoomForBody } from './body-budget.ts';
 import { collect } from './collect.ts';
 
 /** The errors of a kind of body. */
@@ -64,13 +64,17 @@ const inflated = async (
 const isKnown = (encoding: string): encoding is keyof typeof decoders =>
   Object.hasOwn(decoders, encoding);
 
-/** Takes room for the body of a request, which is given back when its response has ended. Throws 503. */
-export const enterBudget = (req: Request, res: Response): BodyRoom => {
+/**
+ * Takes room for the body of a request, which is given back when its response has ended. Throws 503. `replace` is called if the
+ * body has to give its room back before it has arrived.
+ */
+export const enterBudget = (req: Request, res: Response, replace: () => void): BodyRoom => {
   const { bodyKey } = res.locals as { readonly bodyKey?: BodyKey };
   const hasArrived = req.complete;
   const room = bodyBudget.enter(bodyKey?.(req, res) ?? '', {
     hasArrived,
     bytes: hasArrived ? req.readableLength : 0,
+    replace,
   });
   // The handler has the body until then.
   if (res.destroyed || res.writableFinished) room.leave();
@@ -78,25 +82,33 @@ export const enterBudget = (req: Request, res: Response): BodyRoom => {
   return room;
 };
 
-const arrived = async (
+const arriving = async (
   req: Request,
+  res: Response,
   { limit, errors }: ReadBytesOptions,
-  room: BodyRoom,
-): Promise<Buffer> => {
-  if (req.destroyed) throw errors.malformed();
-  // Small bodies usually arrive together with their headers.
-  if (req.complete) {
-    if (req.readableLength > limit) throw errors.tooLarge();
-    return req.read() ?? NOTHING;
-  }
+): Promise<BodyInMemory> => {
+  const replaced = new AbortController();
+  const room = enterBudget(req, res, () => replaced.abort(noRoomForBody()));
   const bytes = await collect(req, {
     limit,
     grow: room.grow,
+    signal: replaced.signal,
     tooLarge: errors.tooLarge,
     incomplete: errors.malformed,
   });
   room.arrive();
-  return bytes;
+  return { bytes, room };
+};
+
+/** A body that has arrived together with its headers, as small ones usually do. */
+const arrived = (
+  req: Request,
+  res: Response,
+  { limit, errors }: ReadBytesOptions,
+): BodyInMemory => {
+  if (req.readableLength > limit) throw errors.tooLarge();
+  const room = enterBudget(req, res, () => undefined);
+  return { bytes: req.read() ?? NOTHING, room };
 };
 
 /**
@@ -114,8 +126,8 @@ export const readBytes = async (
   const isPlain = encoding === 'identity';
   if (!isPlain && !(inflates && isKnown(encoding))) throw errors.unsupportedEncoding();
   if (Number(req.headers['content-length']) > limit) throw errors.tooLarge();
-  const room = enterBudget(req, res);
-  const bytes = await arrived(req, options, room);
-  if (!isKnown(encoding) || bytes.length === 0) return { bytes, room };
-  return { bytes: await inflated(bytes, encoding, options, room), room };
+  if (req.destroyed) throw errors.malformed();
+  const body = req.complete ? arrived(req, res, options) : await arriving(req, res, options);
+  if (!isKnown(encoding) || body.bytes.length === 0) return body;
+  return { ...body, bytes: await inflated(body.bytes, encoding, options, body.room) };
 };

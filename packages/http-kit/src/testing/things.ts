@@ -86,6 +86,7 @@ export const appOf = (
   {
     address = 1000,
     principal = 1000,
+    bodyLimit = 1000,
     streamLifetimeMs = 60_000,
     uploadLimits = [] as readonly UploadLimit[],
     idempotency = undefined as Idempotency<Caller> | undefined,
@@ -109,7 +110,7 @@ export const appOf = (
       gate: usedGate,
       limits,
       accessChecks,
-      bodyLimit: 1000,
+      bodyLimit,
       streamLifetimeMs,
       uploadLimits,
       ...(idempotency && { idempotency }),
