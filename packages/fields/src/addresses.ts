@@ -79,7 +79,7 @@ export const domain = (): Field<string, false> => {
   const pattern = /^[\p{L}\p{M}\p{N}_-]+(\.[\p{L}\p{M}\p{N}_-]+)+$/u;
   return field(
     string((value, { error }) => {
-      const written = !isLonger(value, MAX_DOMAIN) ? trimmed(value) : '';
+      const written = isLonger(value, MAX_DOMAIN) ? '' : trimmed(value);
       const canonical = pattern.test(written) ? canonicalDomain(written) : undefined;
       const isSettled = canonical !== undefined && canonicalDomain(canonical) === canonical;
       return isSettled && pattern.test(canonical) ? canonical : error('domain.invalid');

@@ -159,7 +159,7 @@ export const batchRoute = <T extends KindTypes>(
     resource: kind.name,
     isIdempotent: true,
     summary: `Create, update and delete ${words}`,
-    description: `Up to ${MAX_OPERATIONS} operations in order; each needs the permission of its verb. The results are in the order of the operations. Errors name the operation: \`operations.3.body.email\`. ${viewableText(kind)} Those that the request has created are shown.`,
+    description: `Up to ${MAX_OPERATIONS} operations in order, with at most 30,000 values together; each needs the permission of its verb. Callers who have none of these permissions get 403 whatever they send. The results are in the order of the operations. Errors name the operation: \`operations.3.body.email\`. ${viewableText(kind)} Those that the request has created are shown.`,
     body: BatchInput,
     responses: {
       200: record(

@@ -221,10 +221,23 @@ describe('A JSON body is refused before it is parsed if it has', () => {
     ['too many values', ofText('0', 31_000)],
     ['too many objects', ofText('{}', 31_000)],
     ['too many members', ofText('{"a":0,"b":0}', 16_000)],
+    [
+      'an object with too many members',
+      JSON.stringify(
+        Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`key number ${i}`, i])),
+      ),
+    ],
     ['too many levels', `${'['.repeat(20_000)}${']'.repeat(20_000)}`],
   ])('%s', async (_what, text) => {
     const { status, body } = await post(text);
     expect([status, body.error]).toEqual([413, 'body_too_large']);
+  });
+
+  test('and not for as many members as it may have', async () => {
+    const value = Object.fromEntries(
+      Array.from({ length: 1000 }, (_, i) => [`key number ${i}`, i]),
+    );
+    expect((await post(JSON.stringify({ value }))).status).toBe(200);
   });
 
   test('and not for what its texts contain', async () => {

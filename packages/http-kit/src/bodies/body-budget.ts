@@ -40,7 +40,7 @@ export interface EnteringBody {
  * less: so unfinished bodies never keep out others, whoever sends them.
  */
 export class BodyBudget {
-  static readonly TOTAL = 48 * MIB;
+  static readonly TOTAL = 32 * MIB;
   /** The most that one key may have of either room. */
   static readonly SHARE = BodyBudget.TOTAL / 2;
 

@@ -90,7 +90,8 @@ const arriving = async (
   const replaced = new AbortController();
   const room = enterBudget(req, res, () => replaced.abort(noRoomForBody()));
   const bytes = await collect(req, {
-    limit,
+    // Node reads no more than the announced length.
+    limit: Number(req.headers['content-length'] ?? limit),
     grow: room.grow,
     signal: replaced.signal,
     tooLarge: errors.tooLarge,
