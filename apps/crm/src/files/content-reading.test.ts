@@ -96,7 +96,9 @@ test('PDFs with very many pages of one tenant keep neither the words nor the thu
   );
   // The words of the first pages are found, after one attempt for each file.
   for (const word of ['first', 'second']) {
-    await until(async () => (await get(`${documentsPath}?search=heron+${word}`)).body.meta.total > 0);
+    await until(
+      async () => (await get(`${documentsPath}?search=heron+${word}`)).body.meta.total > 0,
+    );
   }
   const { rows } = await crm().context.pool.query(
     "SELECT state FROM crm_jobs.job WHERE name = 'content_reading' AND (retry_count > 0 OR data->>'is_last' = 'true')",

@@ -32,9 +32,7 @@ type Task = (content: Buffer, type: string, seconds: number) => Promise<string |
  * Runs the task that the arguments of this process name, within the limits that they give: reads the content from the standard
  * input, and writes the result to the file descriptor 3.
  */
-export const runTask = async (
-  tasks: Readonly<Record<string, Task>>,
-): Promise<void> => {
+export const runTask = async (tasks: Readonly<Record<string, Task>>): Promise<void> => {
   const [task = '', type = '', seconds = '', memoryBytes = ''] = process.argv.slice(2);
   confine({ seconds: Number(seconds), memoryBytes: Number(memoryBytes) });
   const work = tasks[task];
