@@ -166,7 +166,7 @@ export interface paths {
         put?: never;
         /**
          * Create, update and delete contacts
-         * @description Up to 500 operations in order; each needs the permission of its verb. The results are in the order of the operations. Errors name the operation: `operations.3.body.email`. Without `contacts.view`, the response has only the `id` and the `version` of the record. Those that the request has created are shown.
+         * @description Up to 500 operations in order, with at most 30,000 values together; each needs the permission of its verb. Callers who have none of these permissions get 403 whatever they send. The results are in the order of the operations. Errors name the operation: `operations.3.body.email`. Without `contacts.view`, the response has only the `id` and the `version` of the record. Those that the request has created are shown.
          */
         post: operations["batchContacts"];
         delete?: never;
@@ -443,7 +443,7 @@ export interface paths {
         put?: never;
         /**
          * Create, update and delete companies
-         * @description Up to 500 operations in order; each needs the permission of its verb. The results are in the order of the operations. Errors name the operation: `operations.3.body.email`. Without `companies.view`, the response has only the `id` and the `version` of the record. Those that the request has created are shown.
+         * @description Up to 500 operations in order, with at most 30,000 values together; each needs the permission of its verb. Callers who have none of these permissions get 403 whatever they send. The results are in the order of the operations. Errors name the operation: `operations.3.body.email`. Without `companies.view`, the response has only the `id` and the `version` of the record. Those that the request has created are shown.
          */
         post: operations["batchCompanies"];
         delete?: never;
@@ -2355,7 +2355,7 @@ export interface paths {
         put?: never;
         /**
          * Create, update and delete tasks
-         * @description Up to 500 operations in order; each needs the permission of its verb. The results are in the order of the operations. Errors name the operation: `operations.3.body.email`. Without `tasks.view`, the response has only the `id` and the `version` of the record. Those that the request has created are shown.
+         * @description Up to 500 operations in order, with at most 30,000 values together; each needs the permission of its verb. Callers who have none of these permissions get 403 whatever they send. The results are in the order of the operations. Errors name the operation: `operations.3.body.email`. Without `tasks.view`, the response has only the `id` and the `version` of the record. Those that the request has created are shown.
          */
         post: operations["batchTasks"];
         delete?: never;
@@ -2736,7 +2736,7 @@ export interface paths {
         put?: never;
         /**
          * Begin a resumable upload of a document
-         * @description Creates an upload by the tus protocol 1.0 (https://tus.io). `Upload-Metadata` can contain `filename` and `filetype`, and the fields of `POST /documents`: `name`, `folder_id`, `description` and `tags`. The upload is deleted unless it is finished within 24 hours.
+         * @description Creates an upload by the tus protocol 1.0 (https://tus.io). `Upload-Metadata` can contain `filename` and `filetype`, and the fields of `POST /documents`: `name`, `folder_id`, `description` and `tags`. The upload is deleted unless it is finished within 24 hours. A caller can have 100 unfinished uploads, and a tenant 1,000; one more is 429 `too_many_uploads`.
          */
         post: operations["createDocumentUpload"];
         delete?: never;
@@ -2763,7 +2763,7 @@ export interface paths {
         head: operations["getDocumentUpload"];
         /**
          * Send bytes to a resumable upload of a document
-         * @description `Upload-Offset` must be the number of bytes that the service has. The last bytes complete the upload, and the response names the document in `Document-Id`. If the connection breaks, the bytes that arrived before are kept.
+         * @description `Upload-Offset` must be the number of bytes that the service has. The last bytes complete the upload, and the response names the document in `Document-Id`. If the connection breaks, the bytes that arrived before are kept. Access is checked again every five seconds: once it is lost, no more bytes are kept.
          */
         patch: operations["updateDocumentUpload"];
         trace?: never;
@@ -2779,7 +2779,7 @@ export interface paths {
         put?: never;
         /**
          * Begin a resumable upload of a version of a document
-         * @description Creates an upload by the tus protocol 1.0 (https://tus.io). `Upload-Metadata` can contain `filename` and `filetype`. The upload is deleted unless it is finished within 24 hours.
+         * @description Creates an upload by the tus protocol 1.0 (https://tus.io). `Upload-Metadata` can contain `filename` and `filetype`. The upload is deleted unless it is finished within 24 hours. A caller can have 100 unfinished uploads, and a tenant 1,000; one more is 429 `too_many_uploads`.
          */
         post: operations["createVersionUpload"];
         delete?: never;
@@ -2805,7 +2805,7 @@ export interface paths {
         head: operations["getVersionUpload"];
         /**
          * Send bytes to a resumable upload of a version of a document
-         * @description `Upload-Offset` must be the number of bytes that the service has. The last bytes complete the upload, and the response names the document in `Document-Id`. If the connection breaks, the bytes that arrived before are kept.
+         * @description `Upload-Offset` must be the number of bytes that the service has. The last bytes complete the upload, and the response names the document in `Document-Id`. If the connection breaks, the bytes that arrived before are kept. Access is checked again every five seconds: once it is lost, no more bytes are kept.
          */
         patch: operations["updateVersionUpload"];
         trace?: never;
@@ -4353,7 +4353,7 @@ export interface paths {
         put?: never;
         /**
          * Import records from a CSV file
-         * @description The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. Blank cells at the end of a row may be missing, unless a row above has them: such a row fails, because it is probably the footer of a report. The columns of an export can be imported as they are; rows with an `id` update or skip the record that they were exported from, unless `duplicates` is `create`. The import has the permissions that the caller has now. CRM cancels it when the caller loses one of them: rows are saved only if identity confirmed them within the last minute, and the import waits while identity does not answer. If CRM has no client at identity, an event of identity about the permissions of the caller cancels it.
+         * @description The caller also needs the permission to create the records, and to update them if `duplicates` is `update`. The import runs in the background; those of one tenant run one after the other. Blank cells at the end of a row may be missing, unless a row above has them: such a row fails, because it is probably the footer of a report. The columns of an export can be imported as they are; rows with an `id` update or skip the record that they were exported from, unless `duplicates` is `create`. The import has the permissions that the caller has now. CRM cancels it when the caller loses one of them: rows are saved only if identity confirmed them within the last minute, and the import waits while identity does not answer. If CRM has no client at identity, an event of identity about the permissions of the caller cancels it. A file has at most 2,000 columns, a header row of 50,000 characters, and rows of 1,000,000; a cell that sets a field has at most 100,000.
          */
         post: operations["createImport"];
         delete?: never;
@@ -4841,7 +4841,7 @@ export interface paths {
         };
         /**
          * Show the tree of the published pages
-         * @description In one language. Contains at most 5000 pages: `is_complete` says whether these are all.
+         * @description In one language. Contains at most 2000 pages: `is_complete` says whether these are all.
          */
         get: operations["getPublishedPageTree"];
         put?: never;
@@ -4861,7 +4861,7 @@ export interface paths {
         };
         /**
          * Read the RSS feed of the published posts
-         * @description The newest 30 posts of one language, with their texts.
+         * @description The newest 30 posts of one language, with their texts until these have 500,000 bytes of HTML together. Longer ones than 150,000 bytes, and those after the limit, only have what lists show.
          */
         get: operations["getRssFeed"];
         put?: never;
@@ -4881,7 +4881,7 @@ export interface paths {
         };
         /**
          * Read the Atom feed of the published posts
-         * @description The newest 30 posts of one language, with their texts.
+         * @description The newest 30 posts of one language, with their texts until these have 500,000 bytes of HTML together. Longer ones than 150,000 bytes, and those after the limit, only have what lists show.
          */
         get: operations["getAtomFeed"];
         put?: never;
@@ -4901,7 +4901,7 @@ export interface paths {
         };
         /**
          * Read the sitemap of the published records
-         * @description Of all kinds and languages, with the translations of each record. An index of sitemaps if there are more than 5,000.
+         * @description Of all kinds and languages, with the translations of each record if there are at most 20. An index of sitemaps if there are more than 1,000.
          */
         get: operations["getSitemap"];
         put?: never;
@@ -5165,7 +5165,7 @@ export interface paths {
         get: operations["getWebhookEndpoint"];
         /**
          * Update a webhook endpoint
-         * @description Enabling an endpoint clears `disabled_reason` and `failing_since`, a new URL only the latter. Without `webhooks.view`, the response has only the `id` and the `version` of the record.
+         * @description Enabling an endpoint clears `disabled_reason`, `failing_since`, `missed_events` and `missed_since`; a new URL only clears `failing_since`. Without `webhooks.view`, the response has only the `id` and the `version` of the record.
          */
         put: operations["updateWebhookEndpoint"];
         post?: never;
@@ -5270,7 +5270,7 @@ export interface paths {
         put?: never;
         /**
          * Deliver the events of a period again
-         * @description Receivers recognise a repeated event by its `webhook-id`. One request replays up to 1,000,000 deliveries, the first of them at once and the others in the background.
+         * @description Receivers recognise a repeated event by its `webhook-id`. One request replays up to 1,000,000 deliveries, the first of them at once and the others in the background, while fewer than 10,000 deliveries of the endpoint wait. With more than 20 replays of the tenant in the background, the response is a 429 (`too_many_jobs`).
          */
         post: operations["replayWebhookDeliveries"];
         delete?: never;
@@ -7862,6 +7862,8 @@ export interface components {
                     to: unknown;
                 };
             };
+            /** @description False if `changes` is left out, because the page would have more than 2,000,000 bytes of values: ask for fewer per page. */
+            is_complete: boolean;
         };
         RecordReference: {
             /** Format: uuid */
@@ -7924,12 +7926,14 @@ export interface components {
             } | null;
             /** @description Null if it is the same. */
             body: {
-                /** @description The changed lines with up to three lines around them */
+                /** @description The changed lines with up to three lines around them; the first 2000 lines */
                 hunks: components["schemas"]["DiffHunk"][];
                 /** @description The same in the unified format */
                 unified: string;
                 /** @description False if the texts differ too much to be compared: all lines are then replaced. */
                 is_minimal: boolean;
+                /** @description False if `hunks` would have more lines: the others are then only in `unified`. */
+                is_complete: boolean;
             } | null;
         };
         RevisionRestoreInput: {
@@ -9167,10 +9171,17 @@ export interface components {
             is_enabled: boolean;
             is_ordered: boolean;
             /**
-             * @description Why the endpoint was disabled automatically: all requests failed for days, or it responded with 410
+             * @description Why the endpoint was disabled automatically: all requests failed for days, it responded with 410, or too many deliveries waited
              * @enum {unknown}
              */
-            disabled_reason: "failing" | "gone" | null;
+            disabled_reason: "failing" | "gone" | "backlog" | null;
+            /** @description How many events the endpoint has missed since it was disabled because of its backlog */
+            missed_events: number;
+            /**
+             * Format: date-time
+             * @description When it missed the first of them
+             */
+            missed_since: string | null;
             /**
              * Format: date-time
              * @description The first failed request since the last success
@@ -9288,10 +9299,17 @@ export interface components {
             is_enabled: boolean;
             is_ordered: boolean;
             /**
-             * @description Why the endpoint was disabled automatically: all requests failed for days, or it responded with 410
+             * @description Why the endpoint was disabled automatically: all requests failed for days, it responded with 410, or too many deliveries waited
              * @enum {unknown}
              */
-            disabled_reason: "failing" | "gone" | null;
+            disabled_reason: "failing" | "gone" | "backlog" | null;
+            /** @description How many events the endpoint has missed since it was disabled because of its backlog */
+            missed_events: number;
+            /**
+             * Format: date-time
+             * @description When it missed the first of them
+             */
+            missed_since: string | null;
             /**
              * Format: date-time
              * @description The first failed request since the last success
@@ -9368,10 +9386,17 @@ export interface components {
             is_enabled: boolean;
             is_ordered: boolean;
             /**
-             * @description Why the endpoint was disabled automatically: all requests failed for days, or it responded with 410
+             * @description Why the endpoint was disabled automatically: all requests failed for days, it responded with 410, or too many deliveries waited
              * @enum {unknown}
              */
-            disabled_reason: "failing" | "gone" | null;
+            disabled_reason: "failing" | "gone" | "backlog" | null;
+            /** @description How many events the endpoint has missed since it was disabled because of its backlog */
+            missed_events: number;
+            /**
+             * Format: date-time
+             * @description When it missed the first of them
+             */
+            missed_since: string | null;
             /**
              * Format: date-time
              * @description The first failed request since the last success
@@ -9989,20 +10014,6 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The channel is direct. A request with the same `Idempotency-Key` is still running */
-        Conflict5: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
         /** @description The input is invalid; `errors` names every invalid field */
         UnprocessableEntity7: {
             headers: {
@@ -10033,7 +10044,7 @@ export interface components {
             };
         };
         /** @description The participant is the last owner, or the channel is direct */
-        Conflict6: {
+        Conflict5: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10090,7 +10101,7 @@ export interface components {
             };
         };
         /** @description The message is recalled */
-        Conflict7: {
+        Conflict6: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10104,7 +10115,7 @@ export interface components {
             };
         };
         /** @description The time is over (`recall_expired`), or the message is recalled already */
-        Conflict8: {
+        Conflict7: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10188,7 +10199,7 @@ export interface components {
             };
         };
         /** @description The file is being scanned (`scan_pending`), contains malware (`file_quarantined`) or exceeds a limit of the scanner (`file_unscannable`) */
-        Conflict9: {
+        Conflict8: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10224,6 +10235,20 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "Content-Range": components["headers"]["Content-Range"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The limit of 1000 records is reached */
+        Conflict9: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 [name: string]: unknown;
             };
             content: {
@@ -13091,7 +13116,7 @@ export interface operations {
                 sort?: "name" | "-name" | "domain" | "-domain" | "industry" | "-industry" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
                 /** @description Beyond 10,000, `meta.total` of a filtered list is a minimum unless this is true. */
                 exact_total?: boolean;
-                /** @description Matches anywhere in the text, regardless of case and diacritics. Also finds companies by their tags. */
+                /** @description Matches anywhere in the text, regardless of case and diacritics. Also finds companies by their tags: by the 50 most frequent ones that contain the text. */
                 search?: string;
                 /** @description `www.example.com` is the same domain as `example.com`. */
                 domain?: string;
@@ -13214,7 +13239,7 @@ export interface operations {
             query?: {
                 /** @description `-` in front: descending. By `domain` or `industry`, records without a value come last, and first in descending order. Default: by id. A record whose value changes during the export may be missing or appear twice. */
                 sort?: "name" | "-name" | "domain" | "-domain" | "industry" | "-industry" | "created_at" | "-created_at" | "updated_at" | "-updated_at";
-                /** @description Matches anywhere in the text, regardless of case and diacritics. Also finds companies by their tags. */
+                /** @description Matches anywhere in the text, regardless of case and diacritics. Also finds companies by their tags: by the 50 most frequent ones that contain the text. */
                 search?: string;
                 /** @description `www.example.com` is the same domain as `example.com`. */
                 domain?: string;
@@ -14931,7 +14956,20 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden14"];
             404: components["responses"]["NotFound3"];
-            409: components["responses"]["Conflict"];
+            /** @description The limit of 50000 records is reached. A request with the same `Idempotency-Key` is still running */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity2"];
@@ -15204,7 +15242,20 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict4"];
+            /** @description The channel is direct; The limit of 50000 records is reached */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -15362,7 +15413,20 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict5"];
+            /** @description The channel is direct; The limit of 5000 records is reached. A request with the same `Idempotency-Key` is still running */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity7"];
@@ -15474,7 +15538,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden16"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict6"];
+            409: components["responses"]["Conflict5"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -15519,7 +15583,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden16"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict6"];
+            409: components["responses"]["Conflict5"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -15795,7 +15859,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict7"];
+            409: components["responses"]["Conflict6"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -15952,7 +16016,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict8"];
+            409: components["responses"]["Conflict7"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -16002,7 +16066,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict7"];
+            409: components["responses"]["Conflict6"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -16261,7 +16325,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden17"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict9"];
+            409: components["responses"]["Conflict8"];
             412: components["responses"]["PreconditionFailed2"];
             416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
@@ -16454,7 +16518,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict7"];
+            409: components["responses"]["Conflict6"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
@@ -16556,6 +16620,7 @@ export interface operations {
             400: components["responses"]["BadRequest2"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden13"];
+            409: components["responses"]["Conflict9"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity6"];
@@ -16756,6 +16821,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden18"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict9"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -16960,7 +17026,20 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden15"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict5"];
+            /** @description The channel is direct; The limit of 1000 records is reached. A request with the same `Idempotency-Key` is still running */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description The input is invalid; `errors` names every invalid field */
@@ -17705,7 +17784,7 @@ export interface operations {
             401: components["responses"]["Unauthorized2"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict7"];
+            409: components["responses"]["Conflict6"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -17793,7 +17872,7 @@ export interface operations {
             401: components["responses"]["Unauthorized2"];
             403: components["responses"]["Forbidden4"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict8"];
+            409: components["responses"]["Conflict7"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -18007,7 +18086,20 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound3"];
-            409: components["responses"]["Conflict"];
+            /** @description The limit of 20000 records is reached. A request with the same `Idempotency-Key` is still running */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description The input is invalid; `errors` names every invalid field */
@@ -18340,7 +18432,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden23"];
             404: components["responses"]["NotFound"];
-            /** @description Another project has the key, and the request gives no other one */
+            /** @description Another project has the key, and the request gives no other one; The limit of 20000 records is reached */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18511,7 +18603,20 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden22"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            /** @description The limit of 1000 records is reached. A request with the same `Idempotency-Key` is still running */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity7"];
@@ -22754,7 +22859,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden37"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict9"];
+            409: components["responses"]["Conflict8"];
             412: components["responses"]["PreconditionFailed2"];
             416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
@@ -22860,7 +22965,7 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
-            409: components["responses"]["Conflict9"];
+            409: components["responses"]["Conflict8"];
             412: components["responses"]["PreconditionFailed2"];
             416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
@@ -22954,7 +23059,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden39"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict9"];
+            409: components["responses"]["Conflict8"];
             412: components["responses"]["PreconditionFailed2"];
             416: components["responses"]["RangeNotSatisfiable"];
             422: components["responses"]["UnprocessableEntity"];
@@ -23573,6 +23678,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden37"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict9"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity2"];
@@ -23929,7 +24035,20 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound3"];
-            409: components["responses"]["Conflict"];
+            /** @description The limit of 10000 records is reached. A request with the same `Idempotency-Key` is still running */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity6"];
@@ -24346,7 +24465,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden43"];
             404: components["responses"]["NotFound"];
-            /** @description The folder above is deleted, or another folder in it has the name */
+            /** @description The folder above is deleted, or another folder in it has the name; The limit of 10000 records is reached */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -24516,7 +24635,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden45"];
             404: components["responses"]["NotFound"];
-            /** @description The folder, or a private folder below it, would have no member with write access. Deleted folders count while they can be restored. A request with the same `Idempotency-Key` is still running */
+            /** @description The folder, or a private folder below it, would have no member with write access. Deleted folders count while they can be restored; The limit of 1000 records is reached. A request with the same `Idempotency-Key` is still running */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -26763,6 +26882,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden50"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict9"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity2"];
@@ -28024,6 +28144,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden57"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict9"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity2"];
@@ -29405,6 +29526,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden62"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict9"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity2"];
@@ -33023,6 +33145,20 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden70"];
             404: components["responses"]["NotFound"];
+            /** @description The limit of 100 records is reached */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];

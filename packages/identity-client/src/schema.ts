@@ -103,7 +103,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in with email address and password
-         * @description Returns a bearer token and sets the cookie of the web session. With `requires_2fa`, there is no session yet; use the token for `POST /api/auth/2fa/verify`.
+         * @description Returns a bearer token and sets the cookie of the web session. With `requires_2fa`, there is no session yet; use the token for `POST /api/auth/2fa/verify`. A user has at most 1000 open sessions; one more ends the least recently used one.
          */
         post: operations["login"];
         delete?: never;
@@ -1148,7 +1148,7 @@ export interface paths {
         get?: never;
         /**
          * Set your profile picture
-         * @description The body is the file: JPEG, PNG, WebP or GIF of at most 50 megapixels. It is rotated upright, cropped to a square, resized and stored as WebP without metadata. `avatar_url` is the URL of the picture with 256 pixels; replace `/256` with `/512` for 512 pixels.
+         * @description The body is the file: JPEG, PNG, WebP or GIF of at most 50 megapixels and 100 MB when it is decoded, which large pictures exceed if they are interlaced, progressive, animated or WebP (a progressive JPEG with more than 16 megapixels, for example). An account uploads one picture at a time (429 `too_many_uploads`). It is rotated upright, cropped to a square, resized and stored as WebP without metadata. `avatar_url` is the URL of the picture with 256 pixels; replace `/256` with `/512` for 512 pixels.
          */
         put: operations["updatePicture"];
         post?: never;
@@ -7801,7 +7801,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description At most 10485760 bytes. */
+        /** @description A file of at most 10485760 bytes. Its type is detected from its content. */
         requestBody: {
             content: {
                 "image/jpeg": unknown;
@@ -7830,10 +7830,50 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["BadRequest"];
+            /** @description The body is not well-formed */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden2"];
-            413: components["responses"]["PayloadTooLarge"];
+            /** @description The file did not arrive in time */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description The body is not an image of an accepted type */
             415: {
                 headers: {
@@ -8443,6 +8483,20 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            /** @description There are already 1000 */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /** @description The input is invalid; `errors` names every invalid field */
@@ -8760,6 +8814,20 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            /** @description There are already 100 */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity8"];
@@ -9569,6 +9637,20 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            /** @description There are already 500 */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity8"];
