@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import { parseJson } from './bodies/parse-json.ts';
 import { type BodyErrors, readBytes } from './bodies/read-bytes.ts';
@@ -37,6 +38,9 @@ export const notJson = (): HttpError =>
 const notUtf8 = (): HttpError =>
   new HttpError(415, 'unsupported_media_type', 'JSON must be encoded in UTF-8.');
 
+/** The bytes of a JSON body whose parsing may take milliseconds. */
+const LARGE = 16 * 1024;
+
 const errors: BodyErrors = { tooLarge: bodyTooLarge, malformed, unsupportedEncoding };
 
 /** The charset of a media type, in lower case; undefined if it states none. */
@@ -57,6 +61,8 @@ export const jsonBody =
     const body = await readBytes(req, res, { limit, inflates: true, errors });
     // A chunked body can be empty.
     if (body && body.bytes.length > 0) req.body = parseJson(body, malformed);
+    // Parsing and validating a large body are two slices of work.
+    if (body && body.bytes.length > LARGE) await nextTurn();
     next();
   };
 

@@ -1,5 +1,6 @@
 import { inRequestSpan } from '@tessera/telemetry';
 import type { Request, RequestHandler, Response } from 'express';
+import { whileHandled } from './bodies/read-bytes.ts';
 import { discardBody } from './files/discard-body.ts';
 import { isFileBody } from './files/file-body.ts';
 import type { ServedFile } from './files/file-response.ts';
@@ -198,6 +199,8 @@ export const handlerStep = (
     }
   };
   return function handle(req, res) {
-    return inRequestSpan(req, () => continueOnLoop(res, () => answer(req, res)));
+    const run = (): Promise<void> =>
+      inRequestSpan(req, () => continueOnLoop(res, () => answer(req, res)));
+    return res.locals.bodyRoom === undefined ? run() : whileHandled(res, run);
   };
 };

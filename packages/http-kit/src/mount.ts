@@ -1,5 +1,5 @@
 import { type RequestHandler, Router } from 'express';
-import type { BodyKey } from './bodies/read-bytes.ts';
+import { type BodyKey, whileHandled } from './bodies/read-bytes.ts';
 import { binaryBody, jsonBody } from './body.ts';
 import {
   type CorsHeaders,
@@ -75,7 +75,10 @@ const stepsOf = <Caller>(
       },
     );
   }
-  if (route.forward) return [...steps, route.forward];
+  const { forward } = route;
+  if (forward && !takesBody(route)) return [...steps, forward];
+  if (forward)
+    return [...steps, (req, res, next) => whileHandled(res, () => forward(req, res, next))];
   if (isBinary(route.body)) steps.push(binaryBody(route.body));
   else if (takesBody(route) && !isFileBody(route.body)) steps.push(jsonBody(bodyLimit));
   const keeps = takesIdempotencyKey(route) ? options.idempotency : undefined;

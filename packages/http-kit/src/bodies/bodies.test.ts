@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as later } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -10,6 +10,8 @@ import { BodyBudget, BYTES_OF_REQUEST, bodyBudget } from './body-budget.ts';
 
 const MIB = 1024 * 1024;
 let finish = (): void => undefined;
+/** Says when the connection of a kept request has ended. */
+const closings = new EventEmitter();
 
 const routes = {
   putBytes: route({
@@ -28,7 +30,8 @@ const routes = {
     summary: 'Keeps the bytes until the test says otherwise',
     body: binary(['application/octet-stream'], 10 * MIB),
     responses: { 200: shape({ bytes: int(0, 10 * MIB) }) },
-    async handler({ body, reply }) {
+    async handler({ body, reply, res }) {
+      res.once('close', () => closings.emit('close'));
       await new Promise<void>((resolve) => {
         finish = resolve;
       });
@@ -141,6 +144,20 @@ test('A body counts until its request has been handled', async () => {
     expect(bodyBudget.held.arriving).toBe(0);
     finish();
     expect(await answerTo(kept)).toContain('{"bytes":1000000}');
+    await nothingHeld();
+  });
+});
+
+test('A body counts until its handler has ended, even if its client has disconnected', async () => {
+  await served(async (send) => {
+    const parts = [head('/kept', 'Content-Length: 1000000'), Buffer.alloc(1_000_000)];
+    const kept = await send('127.0.0.1', ...parts);
+    await until(() => bodyBudget.held.handled >= 1_000_000);
+    const isClosed = once(closings, 'close');
+    kept.destroy();
+    await isClosed;
+    expect(bodyBudget.held.handled).toBeGreaterThanOrEqual(1_000_000);
+    finish();
     await nothingHeld();
   });
 });

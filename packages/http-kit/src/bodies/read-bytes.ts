@@ -23,7 +23,7 @@ export interface ReadBytesOptions {
   readonly errors: BodyErrors;
 }
 
-/** A body in memory. Its room is given back when the response has ended. */
+/** A body in memory. */
 export interface BodyInMemory {
   readonly bytes: Buffer;
   readonly room: BodyRoom;
@@ -65,7 +65,8 @@ const isKnown = (encoding: string): encoding is keyof typeof decoders =>
   Object.hasOwn(decoders, encoding);
 
 /**
- * Takes room for the body of a request, which is given back when its response has ended. Throws 503. `replace` is called if the
+ * Takes room for the body of a request, which is given back when its handler has ended (`whileHandled`), or its
+ * response without one. Throws 503. `replace` is called if the
  * body has to give its room back before it has arrived.
  */
 export const enterBudget = (req: Request, res: Response, replace: () => void): BodyRoom => {
@@ -76,10 +77,23 @@ export const enterBudget = (req: Request, res: Response, replace: () => void): B
     bytes: hasArrived ? req.readableLength : 0,
     replace,
   });
-  // The handler has the body until then.
-  if (res.destroyed || res.writableFinished) room.leave();
-  else res.once('close', room.leave);
+  res.locals.bodyRoom = room;
+  const end = (): void => {
+    if (!res.locals.isBodyHandled) room.leave();
+  };
+  if (res.destroyed || res.writableFinished) end();
+  else res.once('close', end);
   return room;
+};
+
+/** Runs the handler of a request, which has the body until it has ended, even if the client disconnects. */
+export const whileHandled = async (res: Response, handle: () => unknown): Promise<void> => {
+  res.locals.isBodyHandled = true;
+  try {
+    await handle();
+  } finally {
+    (res.locals.bodyRoom as BodyRoom | undefined)?.leave();
+  }
 };
 
 const arriving = async (
