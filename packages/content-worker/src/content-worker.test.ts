@@ -10,13 +10,12 @@ import { docxBomb, inflatingTo } from './testing/bombs.ts';
 import { docx, pdf, pdfPage, pdfWithEmptyPages } from './testing/documents.ts';
 
 const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
-// Longer than the default, which a busy machine may need to start a process.
-const worker = createContentWorker({ seconds: 150 });
+const MEBIBYTE = 1024 * 1024;
+// Longer than the default, which a busy machine may need to start a process, and with room for the compiler of sources.
+const worker = createContentWorker({ seconds: 150, memoryBytes: 300 * MEBIBYTE });
 
 const wordsIn = async (content: Buffer, type: TextType, of = worker) =>
   (await of.words(Readable.from([content]), type)).words;
-
-const MEBIBYTE = 1024 * 1024;
 
 describe('The words of a file are found in', () => {
   const text = 'Árajánlat: 42 Stück, Größe "XL"; ügyfél@példa.hu';
@@ -161,7 +160,7 @@ describe('A process is killed, and the next file is read, after', () => {
       dictionary: '/Filter /FlateDecode',
       stream: inflatingTo(400, 'BT ET '),
     });
-    const short = createContentWorker({ seconds: 4, memoryBytes: 2 ** 40 });
+    const short = createContentWorker({ seconds: 20, memoryBytes: 2 ** 40 });
     await expect(wordsIn(bomb, 'application/pdf', short)).rejects.toThrow(WorkerEnded);
   });
 
