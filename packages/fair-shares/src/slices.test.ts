@@ -1,24 +1,37 @@
 import { Slices } from './slices.ts';
 
-test('Between the steps of long work, the event loop has turns, and short work has none', async () => {
+const { jest } = import.meta;
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** How often the event loop has had a turn during work whose steps take this long by the clock. */
+const turnsDuring = async (steps: number, milliseconds: number): Promise<number> => {
+  let now = 0;
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
   let turns = 0;
-  let isWorking = true;
-  const turn = (): void => {
+  let turn = setImmediate(function count() {
     turns += 1;
-    if (isWorking) setImmediate(turn);
-  };
-  setImmediate(turn);
-  const work = async (steps: number, milliseconds: number): Promise<number> => {
-    const before = turns;
+    turn = setImmediate(count);
+  });
+  try {
     const slices = new Slices();
     for (let step = 0; step < steps; step += 1) {
-      const end = performance.now() + milliseconds;
-      while (performance.now() < end);
+      now += milliseconds;
       await slices.next();
     }
-    return turns - before;
-  };
-  expect(await work(3, 0)).toBe(0);
-  expect(await work(20, 6)).toBeGreaterThanOrEqual(20);
-  isWorking = false;
+    return turns;
+  } finally {
+    clearImmediate(turn);
+  }
+};
+
+test('Between the slices of long work, the event loop has a turn', async () => {
+  expect(await turnsDuring(20, 6)).toBe(20);
+  expect(await turnsDuring(20, 3)).toBe(10);
+});
+
+test('Short work is not interrupted', async () => {
+  expect(await turnsDuring(4, 1)).toBe(0);
 });
