@@ -73,7 +73,7 @@ const registrations: Noise = {
   make: (tenant, signal) =>
     repeatedly(tenant, signal, { connections: 59, perMinute: 60 }, () => {
       registered += 1;
-      const password = `Loud-noise-${registered}-aA1`;
+      const password = `Clattering-hammer-${registered}-aA1`;
       return {
         method: 'POST',
         url: `${tenant.identity}/api/auth/register`,
