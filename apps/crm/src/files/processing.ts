@@ -29,7 +29,7 @@ export const fileScanJob = defineJob(
     backoffSeconds: 5,
     maxBackoffSeconds: 900,
     timeLimitSeconds: 1800,
-    maxWaiting: 10_000_000,
+    maxWaiting: Number.POSITIVE_INFINITY,
   },
 );
 

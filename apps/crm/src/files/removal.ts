@@ -17,7 +17,9 @@ import {
 import { addUsage } from './usage.ts';
 
 /** Deletes an object that nothing refers to. */
-export const fileRemovalJob = defineJob('file_removal', shape({ tenant_id: uuid(), id: uuid() }));
+export const fileRemovalJob = defineJob('file_removal', shape({ tenant_id: uuid(), id: uuid() }), {
+  maxWaiting: Number.POSITIVE_INFINITY,
+});
 
 /** What `fileRemovalHandler` needs. */
 interface Dependencies {

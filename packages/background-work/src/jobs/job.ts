@@ -14,7 +14,10 @@ export interface JobOptions {
    * that the field `tenant_id` of its payload names.
    */
   readonly concurrency?: number;
-  /** How many of these jobs one tenant may have waiting. Default 100,000. */
+  /**
+   * How many of these jobs one tenant may have waiting, those for a later time included. Default 100,000. Infinity if there is
+   * at most one for each row, and enqueuing must not fail, as for deletions.
+   */
   readonly maxWaiting?: number;
   /**
    * Whether jobs work in slices: a job enqueues its rest with `isContinuation`. One further worker runs only jobs that

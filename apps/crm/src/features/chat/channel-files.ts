@@ -17,6 +17,7 @@ const BATCH = 100;
 const channelFilePurgeJob = defineJob(
   'channel_file_purge',
   shape({ tenant_id: uuid(), id: uuid() }),
+  { maxWaiting: Number.POSITIVE_INFINITY },
 );
 
 /** Enqueues the final deletion of the files of a channel that is being deleted. */

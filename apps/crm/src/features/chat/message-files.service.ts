@@ -33,6 +33,7 @@ type Answer = AnswerOf<typeof message>;
 export const messageFilePurgeJob = defineJob(
   'message_file_purge',
   shape({ tenant_id: uuid(), id: uuid() }),
+  { maxWaiting: Number.POSITIVE_INFINITY },
 );
 
 /** What message files need. */

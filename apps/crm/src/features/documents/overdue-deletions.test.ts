@@ -85,3 +85,7 @@ test('Documents and folders whose final deletion has failed are deleted hours af
     );
   await until(async () => (await left()).length === 0);
 });
+
+test('The sweep goes on to other tenants however many deletions of one wait', () => {
+  for (const { job } of overdueDeletions) expect(job.options.maxWaiting).toBe(Infinity);
+});

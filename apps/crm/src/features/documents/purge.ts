@@ -12,7 +12,9 @@ import { lockTree } from '../document-folders/folders.access.ts';
 import { deleteDocuments, deleteFolders, type Expired } from './versions.repository.ts';
 
 /** Deletes a document, or a folder with everything that was deleted with it, for good. */
-export const purgeJob = defineJob('document_purge', shape({ tenant_id: uuid(), id: uuid() }));
+export const purgeJob = defineJob('document_purge', shape({ tenant_id: uuid(), id: uuid() }), {
+  maxWaiting: Number.POSITIVE_INFINITY,
+});
 
 /** Enqueues the final deletion of a document or folder, by default of one that is being deleted now. */
 export const purgeLater = (

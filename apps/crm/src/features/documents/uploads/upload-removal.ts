@@ -18,6 +18,7 @@ const SLICE = 100;
 export const uploadRemovalJob = defineJob(
   'upload_removal',
   shape({ tenant_id: uuid(), id: uuid() }),
+  { maxWaiting: Number.POSITIVE_INFINITY },
 );
 
 /** What the handler of `uploadRemovalJob` needs. */
