@@ -5,8 +5,8 @@ ALTER TABLE tenant_crm.tag_counts ADD COLUMN search_key text;
 SELECT tenant_crm.protect('tenant_crm.tag_counts');
 
 -- admit_tag(table, tenant, counts): refuses one more tag of a tenant if the records of a table have 10,000 different ones.
--- Spellings count, because lists and searches read each of them. The tags are counted once in a transaction, whose setting
--- `tessera.tag_places` has the places that are left; the rollback to a savepoint also resets the setting. From half of the limit
+-- Spellings count, because lists and searches read each of them. The tags are counted once in a transaction, which has a setting
+-- for each table with the places that are left; the rollback to a savepoint also resets it. From half of the limit
 -- on, and from the 50th new tag of a transaction on, those with new tags of the same table and tenant wait for one another, so that
 -- they do not exceed it together. Others, which add a tag now and then, do not wait. Renaming a tag needs a place for both
 -- names until the last record has changed, so its transactions have `tessera.renames_tag`. Tenants of earlier releases
@@ -15,8 +15,8 @@ CREATE FUNCTION tenant_crm.admit_tag(counted text, tenant uuid, counts text) RET
 LANGUAGE plpgsql AS $$
 DECLARE
   maximum CONSTANT int := 10000;
-  about CONSTANT text := tenant || ' ' || counted;
-  known text[] := string_to_array(current_setting('tessera.tag_places', true), '|');
+  setting CONSTANT text := 'tessera.places_of_' || counted || '_tags';
+  known text[] := string_to_array(current_setting(setting, true), '|');
   places int;
   is_locked boolean := false;
   added int := 0;
@@ -24,14 +24,14 @@ BEGIN
   IF current_setting('tessera.renames_tag', true) = 'on' THEN
     RETURN;
   END IF;
-  IF known[1] = about THEN
+  IF known[1] = tenant::text THEN
     places := known[2]::int;
     is_locked := known[3]::boolean;
     added := known[4]::int;
   END IF;
   WHILE places IS NULL OR (NOT is_locked AND (places <= maximum / 2 OR added >= 50)) LOOP
     IF places IS NOT NULL THEN
-      PERFORM pg_advisory_xact_lock(hashtextextended('tags ' || about, 0));
+      PERFORM pg_advisory_xact_lock(hashtextextended(concat_ws(' ', 'tags', tenant, counted), 0));
       is_locked := true;
     END IF;
     EXECUTE format(
@@ -44,7 +44,7 @@ BEGIN
     RAISE EXCEPTION 'The % of the tenant have % different tags', counted, maximum
       USING ERRCODE = 'check_violation', CONSTRAINT = counted || '_tags_check';
   END IF;
-  PERFORM set_config('tessera.tag_places', concat_ws('|', about, places - 1, is_locked, added + 1), true);
+  PERFORM set_config(setting, concat_ws('|', tenant, places - 1, is_locked, added + 1), true);
 END $$;
 
 -- add_to_tag_count(...): as before, but a tag that no record has needs a place. The condition for the key lets an index find the
