@@ -42,7 +42,7 @@ const nothing = (): void => undefined;
  *
  * Transactions may wait for locks of their own tenant while they hold a connection. Therefore, all of them together have
  * half of the connections at most, and one key has half of that. The connections that are left also serve transactions
- * that run a query outside of themselves.
+ * that run a query outside of themselves; of two connections, one key may therefore have both.
  */
 export class FairPool extends pg.Pool {
   readonly #turns: FairQueue;
@@ -57,7 +57,8 @@ export class FairPool extends pg.Pool {
     super(options);
     const { max, connectionTimeoutMillis: maxWaitMs } = options;
     const waiting = max * WAITING_PER_CONNECTION;
-    this.#turns = new FairQueue({ concurrency: max, waiting, maxWaitMs });
+    const portion = max > 2 ? 'half' : 'all';
+    this.#turns = new FairQueue({ concurrency: max, portion, waiting, maxWaitMs });
     this.#transactions = new FairQueue({ concurrency: Math.ceil(max / 2), waiting, maxWaitMs });
     this.#keyOf = keyOf;
     this.on('release', (_error, client) => this.#held.get(client)?.());
