@@ -241,7 +241,12 @@ test('Lost jobs are replaced for each endpoint, however many deliveries another 
   await addDeliveries(crowded, 1200, 'gen_random_uuid()', '2 hours');
   await addDeliveries(other, 1, 'gen_random_uuid()', '1 hour');
   const woken: string[] = [];
-  await wakeOverdue(crm().context.database, async (_db, endpointId) => void woken.push(endpointId));
+  const failing = async (_db: unknown, endpointId: string): Promise<void> => {
+    woken.push(endpointId);
+    throw new Error('locked');
+  };
+  // Each is tried, also after one that failed.
+  await expect(wakeOverdue(crm().context.database, failing)).rejects.toThrow('2 overdue');
   expect(woken.toSorted()).toEqual([crowded, other].toSorted());
   await put(`${path}/${crowded}`, { is_enabled: false }).expect(200);
   await wakeOverdue(crm().context.database, createWake(crm().context.jobs));

@@ -1,4 +1,9 @@
-import { onOneReplica, type PeriodicWork, startPeriodicWork } from '@tessera/background-work';
+import {
+  attemptEach,
+  onOneReplica,
+  type PeriodicWork,
+  startPeriodicWork,
+} from '@tessera/background-work';
 import type { Logger } from '@tessera/http-kit';
 import { advisoryLocks, type Connections } from '../../database.ts';
 import type { Wake } from './wake.ts';
@@ -31,15 +36,20 @@ export const deleteExpiredDeliveries = async (
   }
 };
 
-/** Enqueues the jobs of endpoints whose deliveries should have been sent minutes ago. */
+/**
+ * Enqueues the jobs of endpoints whose deliveries should have been sent minutes ago. Throws after the last one if some could not
+ * be enqueued, such as those that a tenant keeps locked.
+ */
 export const wakeOverdue = async ({ pool, forTenant }: Connections, wake: Wake): Promise<void> => {
   const { rows } = await pool.query<{ tenant_id: string; endpoint_id: string }>(
     'SELECT tenant_id, endpoint_id FROM tenant_crm.overdue_webhook_endpoints($1)',
     [BATCH],
   );
-  for (const { tenant_id: tenantId, endpoint_id: endpointId } of rows) {
-    await forTenant(tenantId).transaction((db) => wake(db, endpointId));
-  }
+  await attemptEach(rows, {
+    work: ({ tenant_id: tenantId, endpoint_id: endpointId }) =>
+      forTenant(tenantId).transaction((db) => wake(db, endpointId)),
+    failure: (count) => `${count} overdue webhook endpoints were not woken`,
+  });
 };
 
 /** Does both every five minutes, on one replica at a time. */
@@ -54,8 +64,11 @@ export const startWebhookUpkeep = (
     failure: 'the upkeep of webhook deliveries failed; the next round retries',
     async work(stopping) {
       await onOneReplica(database.pool, [advisoryLocks.webhooks, 0], async (lost) => {
-        await wakeOverdue(database, wake);
-        await deleteExpiredDeliveries(database, AbortSignal.any([stopping, lost]));
+        try {
+          await wakeOverdue(database, wake);
+        } finally {
+          await deleteExpiredDeliveries(database, AbortSignal.any([stopping, lost]));
+        }
       });
     },
   });
