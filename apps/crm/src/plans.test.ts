@@ -121,6 +121,8 @@ beforeAll(async () => {
   );
   // Only some imports can wait at the same time.
   await admin.query(`UPDATE tenant_crm.imports SET status = 'completed'`);
+  // Only some uploads can be unfinished.
+  await admin.query('UPDATE tenant_crm.uploads SET ended_at = now()');
   // Few deliveries fail.
   await admin.query(`UPDATE tenant_crm.webhook_deliveries SET state = 'succeeded'`);
   await admin.query(CONTENTS_AS_THUMBNAILS, [tenantId]);

@@ -6,7 +6,7 @@ import { isUnfinished } from './deliveries.repository.ts';
 const { sql } = Prisma;
 
 /** How many deliveries of a tenant may wait. One endpoint alone can have half of them, of many each has less. */
-export const MOST_WAITING = 100_000;
+export const MOST_WAITING = 200_000;
 /** About how many characters of records wait. While few deliveries do, their records may be as large as those of `payloadOf`. */
 const RECORD_CHARACTERS = 64 * 1024 * 1024;
 
