@@ -48,17 +48,26 @@ export const measureNoises = async ({ only, smoke, seconds }: Options): Promise<
     process.once(signal, () => void system.stop().finally(() => process.exit(1)));
   }
   const results: NoisyResult[] = [];
+  const failures: unknown[] = [];
   try {
     const quiet = await quietRun(system, ms);
     if (quiet.errors.length > 0) throw new Error(`Without noise: ${quiet.errors[0]}`);
     for (const noise of selected) {
       console.error(`${noise.name} ...`);
-      const result = await runNoise(system, noise, { quiet, ms });
+      const result = await runNoise(system, noise, { quiet, ms }).catch((error) => {
+        failures.push(new Error(`The noise "${noise.name}" failed: ${error.message}`));
+        console.error(`  failed: ${error.message}`);
+      });
+      if (!result) continue;
       results.push(result);
       console.error(noisyTable(quiet, [result]).split('\n').at(-1));
       for (const missed of result.missed) console.error(`  ${missed}`);
     }
-    return noisyTable(quiet, results);
+    const table = noisyTable(quiet, results);
+    if (failures.length === 0) return table;
+    // What could be measured is not lost.
+    console.error(table);
+    throw new AggregateError(failures, failures.map(String).join('\n'));
   } finally {
     await system.stop();
   }

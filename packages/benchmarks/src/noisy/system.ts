@@ -134,8 +134,9 @@ export const startNoisySystem = async (): Promise<NoisySystem> => {
     },
     async stop() {
       sender.close();
-      await pool.end();
+      // PostgreSQL ends a statement that is still running.
       await stack.stop();
+      await pool.end();
       await smtp.stop();
       await rm(directory, { recursive: true, force: true, maxRetries: 3 });
     },

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { worstPicture } from '../files.ts';
 import { aborted, type Noise, type NoisyAccess, type NoisyTenant, repeatedly } from '../noise.ts';
@@ -73,7 +74,8 @@ const registrations: Noise = {
   make: (tenant, signal) =>
     repeatedly(tenant, signal, { connections: 59, perMinute: 60 }, () => {
       registered += 1;
-      const password = `Clattering-hammer-${registered}-aA1`;
+      // A password must not contain a name.
+      const password = `${randomBytes(12).toString('hex')}-aA1`;
       return {
         method: 'POST',
         url: `${tenant.identity}/api/auth/register`,
