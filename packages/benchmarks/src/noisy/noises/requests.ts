@@ -124,11 +124,18 @@ const articles: Noise<NoisyAccess> = {
     })),
 };
 
+/** Many short values cost more than few long ones. */
+const TAGS = Array.from({ length: 50 }, (_, at) => `tag ${at}`);
+const EMAILS = Array.from({ length: 20 }, (_, at) => ({
+  email: `someone.${at}@example.com`,
+  label: 'work',
+}));
+
 const refusedBody = gzipSync(
   JSON.stringify({
     operations: Array.from({ length: 500 }, () => ({
       op: 'create',
-      body: { first_name: 'A', notes: 'n'.repeat(1700), tags: ['a', 'b', 'c'] },
+      body: { first_name: 'A', emails: EMAILS, tags: TAGS },
     })),
   }),
 );
