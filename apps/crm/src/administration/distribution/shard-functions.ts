@@ -36,21 +36,28 @@ DECLARE
   counts text := tenant_crm.shard_of('tag_counts', tenant);
   changed_slot bigint;
   changed_count bigint;
+  key CONSTANT text := tenant_crm.tag_key(counted_tag);
+  is_known boolean;
 BEGIN
   EXECUTE format('UPDATE %1$s SET count = count + $4
-    WHERE tenant_id = $1 AND table_name = $2 AND tag = $3 AND slot = (
-      SELECT slot FROM %1$s WHERE tenant_id = $1 AND table_name = $2 AND tag = $3
+    WHERE tenant_id = $1 AND table_name = $2 AND tag_key = $5 AND tag = $3 AND slot = (
+      SELECT slot FROM %1$s WHERE tenant_id = $1 AND table_name = $2 AND tag_key = $5 AND tag = $3
       LIMIT 1 FOR UPDATE SKIP LOCKED
     ) RETURNING slot, count', counts)
-    INTO changed_slot, changed_count USING tenant, counted, counted_tag, change;
+    INTO changed_slot, changed_count USING tenant, counted, counted_tag, change, key;
   IF changed_slot IS NULL THEN
+    EXECUTE format('SELECT EXISTS (SELECT FROM %s WHERE tenant_id = $1 AND table_name = $2 AND tag_key = $4 AND tag = $3)', counts)
+      INTO is_known USING tenant, counted, counted_tag, key;
+    IF NOT is_known THEN
+      PERFORM tenant_crm.admit_tag(counted, tenant, counts);
+    END IF;
     -- A shard has no defaults.
-    EXECUTE format('INSERT INTO %s (tenant_id, table_name, tag, slot, count)
-      VALUES ($1, $2, $3, nextval(''tenant_crm.tag_counts_slot_seq''), $4)', counts)
+    EXECUTE format('INSERT INTO %s (tenant_id, table_name, tag, slot, count, search_key)
+      VALUES ($1, $2, $3, nextval(''tenant_crm.tag_counts_slot_seq''), $4, tenant_crm.search_key($3))', counts)
       USING tenant, counted, counted_tag, change;
   ELSIF changed_count = 0 THEN
-    EXECUTE format('DELETE FROM %s WHERE tenant_id = $1 AND table_name = $2 AND tag = $3 AND slot = $4', counts)
-      USING tenant, counted, counted_tag, changed_slot;
+    EXECUTE format('DELETE FROM %s WHERE tenant_id = $1 AND table_name = $2 AND tag_key = $5 AND tag = $3 AND slot = $4', counts)
+      USING tenant, counted, counted_tag, changed_slot, key;
   END IF;
 END $body$`,
   `CREATE OR REPLACE FUNCTION tenant_crm.has_webhooks(tenant uuid) RETURNS boolean

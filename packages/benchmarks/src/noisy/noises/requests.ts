@@ -83,20 +83,16 @@ const merges: Noise = {
     })),
 };
 
-const TAGGED = 3200;
-const TAGGED_AT_ONCE = 50;
+/** With the tag of the first company, almost as many different tags as a tenant may have. */
+const TAGGED = 199;
 const TAGS_EACH = 50;
 
 const tags: Noise = {
   name: 'noisy-tags',
-  title: 'CRM: 12 searches at once in companies with 160,000 distinct tags',
+  title: 'CRM: 12 searches at once in companies with 10,000 distinct tags, the most of a tenant',
   async prepare(tenant) {
     const { id } = await create(tenant, 'companies', { name: 'Tagged', tags: ['a tag'] });
-    // The statement of a large insertion would compare its tags with one another for minutes.
-    for (let from = 0; from < TAGGED; from += TAGGED_AT_ONCE) {
-      const range = [from + 1, from + TAGGED_AT_ONCE, TAGS_EACH];
-      await tenant.pool.query(COPY_COMPANIES, [tenant.system.owner.tenant_id, id, ...range]);
-    }
+    await tenant.pool.query(COPY_COMPANIES, [tenant.system.owner.tenant_id, id, TAGGED, TAGS_EACH]);
   },
   make: (tenant, signal) =>
     repeatedly(tenant, signal, { connections: 12 }, (count) => ({
@@ -108,8 +104,8 @@ const tags: Noise = {
 const COPY_COMPANIES = `
   INSERT INTO tenant_crm.companies (id, tenant_id, name, tags)
   SELECT gen_random_uuid(), company.tenant_id, 'Company ' || n,
-    (SELECT array_agg('tag ' || n || ' ' || tag) FROM generate_series(1, $5::int) tag)
-  FROM tenant_crm.companies company, generate_series($3::int, $4::int) n
+    (SELECT array_agg('tag ' || n || ' ' || tag) FROM generate_series(1, $4::int) tag)
+  FROM tenant_crm.companies company, generate_series(1, $3::int) n
   WHERE company.tenant_id = $1 AND company.id = $2`;
 
 const articles: Noise<NoisyAccess> = {
