@@ -13,7 +13,7 @@ export const noRoomForBody = (): HttpError =>
     details: { max_bytes_in_memory: BodyBudget.SHARE },
   });
 
-/** The room of one body. */
+/** The room of one body. A body that has left it, for example because its client has disconnected, gets no more: 503. */
 export interface BodyRoom {
   /** Takes room for more bytes. Throws 503. */
   grow(bytes: number): void;
@@ -60,12 +60,17 @@ export class BodyBudget {
   /** Takes room for a body. Throws 503. */
   enter(key: string, { hasArrived, bytes, replace }: EnteringBody): BodyRoom {
     let isArriving = !hasArrived;
+    let hasLeft = false;
     let held = 0;
-    const leave = (): void => {
+    const giveBack = (): void => {
       const shares = isArriving ? this.#arriving : this.#handled;
       if (held > 0) shares.give(key, held);
       held = 0;
       this.#arriving.remove(holder);
+    };
+    const leave = (): void => {
+      hasLeft = true;
+      giveBack();
     };
     const holder: Holder = {
       key,
@@ -75,6 +80,8 @@ export class BodyBudget {
       },
     };
     const grow = (more: number): void => {
+      // What is taken after the end would never be given back.
+      if (hasLeft) throw noRoomForBody();
       const isTaken = isArriving
         ? this.#arriving.take(key, more, holder)
         : this.#handled.take(key, more);
@@ -89,7 +96,7 @@ export class BodyBudget {
       arrive() {
         if (!isArriving) return;
         const all = held;
-        leave();
+        giveBack();
         isArriving = false;
         grow(all);
       },

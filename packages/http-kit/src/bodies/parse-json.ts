@@ -14,9 +14,6 @@ export const MAX_MEMBERS = 1000;
 /** Bytes of memory that a parsed value takes on average. */
 const BYTES_OF_VALUE = 128;
 
-/** A body of fewer bytes is parsed without being counted: it cannot contain too much. */
-const SMALL = 16 * 1024;
-
 const tooManyValues = (): HttpError =>
   new HttpError(
     413,
@@ -77,7 +74,8 @@ export const parseJson = (
   malformed: (cause?: unknown) => HttpError,
 ): unknown => {
   if (bytes.length === 0 || !isUtf8(bytes)) throw malformed();
-  if (bytes.length > SMALL) room.grow(BYTES_OF_VALUE * countValues(bytes));
+  // Each level takes a byte, and each value too: a body of fewer bytes cannot have too many of them.
+  if (bytes.length > MAX_DEPTH) room.grow(BYTES_OF_VALUE * countValues(bytes));
   const text = bytes.toString();
   try {
     // A parser may ignore a byte order mark (RFC 8259 section 8.1).
