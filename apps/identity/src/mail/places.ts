@@ -38,6 +38,8 @@ export class SendingPlaces {
   /** How many places of a domain's share are taken, by domain. */
   get taken(): Readonly<Record<string, number>> {
     const taken = new Map(this.#taken);
+    // While the mail server is unavailable, a mail to any domain may find out whether it is back.
+    if (this.#failures > 0) return Object.fromEntries(taken);
     for (const domain of this.#silent.keys()) {
       taken.set(domain, (taken.get(domain) ?? 0) + SHARE - 1);
     }

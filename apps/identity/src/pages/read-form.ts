@@ -17,6 +17,8 @@ const FORM_WITH_FILE = 'multipart/form-data';
 export interface FileField {
   readonly name: string;
   readonly maxBytes: number;
+  /** Milliseconds in which the whole form must arrive, because others wait for the place of its file. */
+  readonly deadlineMs: number;
 }
 
 /** Memory for one uploaded file, which is taken before the form is read. */
@@ -49,6 +51,9 @@ const tooLarge = (cause?: unknown): HttpError =>
 
 const malformed = (cause?: unknown): HttpError =>
   new HttpError(400, 'malformed_body', 'The form is not well-formed.', { cause });
+
+const tooSlow = (): HttpError =>
+  new HttpError(408, 'request_timeout', 'The form did not arrive in time.');
 
 const unsupportedEncoding = (): HttpError =>
   new HttpError(415, 'unsupported_media_type', 'The content encoding is not supported.');
@@ -94,13 +99,15 @@ const readFormWithFile = async (
   field: FileField,
   place: FilePlace,
 ): Promise<SentForm> => {
-  const { name, maxBytes } = field;
+  const { name, maxBytes, deadlineMs } = field;
   const limit = maxBytes + FIELDS_WITH_FILE * FIELD_BYTES;
   // multer reads the form from this stream, and adds what it has read.
   const form = countedBody(req, res, { limit, malformed }) as object as Request;
+  const deadline = setTimeout(() => form.destroy(tooSlow()), deadlineMs);
   const error = await new Promise<unknown>((resolve) => {
     parseWithFile(field, place)(form, res, resolve);
   });
+  clearTimeout(deadline);
   if (error instanceof HttpError) throw error;
   if (error && !isTooLarge(error)) throw malformed(error);
   const problem = error
@@ -111,8 +118,8 @@ const readFormWithFile = async (
 };
 
 /**
- * Reads a form, with an upload if the page has one and there is a place for it. 415, 413 or 400 if it cannot be read; 503 as
- * `readBytes`.
+ * Reads a form, with an upload if the page has one and there is a place for it. 415, 413 or 400 if it cannot be read, 408 if
+ * one with an upload does not arrive in time, and 503 as `readBytes`.
  */
 export const readForm = async (
   req: Request,

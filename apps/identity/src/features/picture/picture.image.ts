@@ -12,6 +12,8 @@ import { HttpError, invalidField } from '@tessera/http-kit';
 export const pictureTypes = ['image/jpeg', 'image/png', 'image/webp', 'image/gif'] as const;
 /** Maximum file size. */
 export const MAX_BYTES = 10 * 1024 * 1024;
+/** Within which the whole file must arrive, in milliseconds: 10 MB at 1.4 Mbit/s. */
+export const DEADLINE_MS = 60_000;
 /** How many pictures may wait to be converted. */
 const MAX_WAITING = 16;
 const MAX_WAIT_MS = 60_000;

@@ -4,14 +4,12 @@ import { personOf } from '../../access/access.ts';
 import { route, success } from '../../http/route.ts';
 import { originOf } from '../../origin/origin.ts';
 import { Profile, presentProfile } from '../profile/profile.schema.ts';
-import { MAX_BYTES, pictureTypes } from './picture.image.ts';
+import { DEADLINE_MS, MAX_BYTES, pictureTypes } from './picture.image.ts';
 import type { PictureService } from './picture.service.ts';
 
 /** Cache lifetime in seconds; a URL never changes its picture. */
 const CACHE_SECONDS = 86_400;
 
-/** Within which the whole file must arrive: 10 MB at 1.4 Mbit/s. */
-const DEADLINE_MS = 60_000;
 const IDLE_MS = 10_000;
 
 const sizeOf = (pixels: unknown): keyof typeof pictureSides => {

@@ -1,7 +1,7 @@
 import { oneOf, optional } from '@tessera/fields';
 import { validationFailed } from '@tessera/http-kit';
 import type { EmailChangeService } from '../../features/email-change/email-change.service.ts';
-import { MAX_BYTES, pictureTypes } from '../../features/picture/picture.image.ts';
+import { DEADLINE_MS, MAX_BYTES, pictureTypes } from '../../features/picture/picture.image.ts';
 import type { PictureService } from '../../features/picture/picture.service.ts';
 import { profileFormFields } from '../../features/profile/profile.schema.ts';
 import type { ProfileService } from '../../features/profile/profile.service.ts';
@@ -141,6 +141,7 @@ ${pictureOf(visit, user, texts.pictureAlt)}
       file: {
         name: 'picture',
         maxBytes: MAX_BYTES,
+        deadlineMs: DEADLINE_MS,
         begin: ({ caller }, announcedSize) => pictures.begin(caller, announcedSize),
       },
       async submit(visit, { action }, { caller }, file) {
