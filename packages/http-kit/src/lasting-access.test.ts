@@ -3,6 +3,7 @@ import { type ClientRequest, type IncomingMessage, request as rawRequest } from 
 import { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { shape, text } from '@tessera/fields';
+import type { Request, Response } from 'express';
 import {
   fileBody,
   fileResponse,
@@ -15,6 +16,7 @@ import {
   unauthenticated,
   unavailable,
 } from './index.ts';
+import { createAccessChecks } from './lasting-access.ts';
 import { appOf, type Caller, everything, route, gate as thingsGate } from './testing/things.ts';
 
 const TIMES = { intervalMs: 50, currentMs: 0 };
@@ -319,4 +321,27 @@ test('A download continues while the gate cannot answer for a moment, and ends i
   } finally {
     gate.authenticate = authenticate;
   }
+});
+
+test('The checks of one tenant that take long do not delay those of another', async () => {
+  const asked: string[] = [];
+  const { watch } = createAccessChecks<string>(
+    {
+      async authenticate({ url = '' }) {
+        asked.push(url);
+        if (url === '/noisy') await new Promise(() => undefined);
+        return url;
+      },
+      authorize: () => undefined,
+    },
+    NEVER,
+    ({ url }) => url,
+  );
+  const res = { locals: {} } as Response;
+  const begin = (url: string) => watch({ url } as Request, res, routes.putFile);
+  const noisy = Array.from({ length: 100 }, () => begin('/noisy'));
+  for (const { checkNow } of noisy) checkNow();
+  await begin('/quiet').confirm();
+  expect(asked.filter((url) => url === '/noisy')).toHaveLength(25);
+  for (const { end } of noisy) end();
 });

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
+import { FairQueue } from '@tessera/fair-shares';
 import type { Request, Response } from 'express';
-import pLimit from 'p-limit';
+import type { BodyKey } from './bodies/read-bytes.ts';
 import type { Gate } from './gate.ts';
 import { HttpError, unavailable } from './http-error.ts';
 import type { RouteEntry } from './route.ts';
@@ -62,10 +63,11 @@ const UNANSWERED_INTERVALS = 2;
 /** How long an answer of the gate is current, in milliseconds: short requests ask once. */
 const CURRENT_MS = 1000;
 /**
- * How many requests are authorized again at the same time, so that one event does not flood the gate. All requests of the
- * process share this in order of arrival; a check is short, and no caller has more of them than open requests.
+ * How many requests are authorized again at the same time, so that one event does not flood the gate. One tenant (see `BodyKey`)
+ * has at most half, and those that wait take turns: its checks may wait for its share of the database. None is refused a place
+ * to wait, because each open request has one at most.
  */
-const CONCURRENT_CHECKS = 50;
+const CHECKS = { concurrency: 50, waiting: Number.MAX_SAFE_INTEGER } as const;
 
 const unexpected = (cause: unknown): HttpError =>
   cause instanceof HttpError
@@ -85,13 +87,14 @@ export const noteAuthorization = (res: Response): void => {
 
 /**
  * Returns how requests that take long keep asking for the rights of their callers (decision B11): when the gate reports a
- * change, every five seconds, and before they commit. While the gate cannot answer, they continue for at most ten seconds.
+ * change, every five seconds, and before they commit. `keyOf` says whose share of the checks a request takes. While the gate cannot answer, they continue for at most ten seconds.
  */
 export const createAccessChecks = <Caller>(
   gate: Gate<Caller>,
   { intervalMs = INTERVAL_MS, currentMs = CURRENT_MS }: AccessCheckTimes = {},
+  keyOf: BodyKey = () => '',
 ): AccessChecks<Caller> => {
-  const limitChecks = pLimit(CONCURRENT_CHECKS);
+  const checks = new FairQueue(CHECKS);
 
   const ask = async (req: Request, route: RouteEntry): Promise<Caller> => {
     const caller = await gate.authenticate(req, route);
@@ -109,6 +112,7 @@ export const createAccessChecks = <Caller>(
       return { signal, confirm: async () => undefined, checkNow: none, end: none };
     }
     const given = res.locals.caller as Caller;
+    const key = keyOf(req, res);
     let confirmedAt: number = res.locals.authorizedAt ?? performance.now();
     let latest = 0;
 
@@ -139,7 +143,7 @@ export const createAccessChecks = <Caller>(
     let waiting: Promise<void> | undefined;
     /** A check that has not begun yet sees the latest change as well. */
     const checkSoon = (): Promise<void> => {
-      waiting ??= limitChecks(() => {
+      waiting ??= checks.run(key, () => {
         waiting = undefined;
         return check();
       });

@@ -32,7 +32,10 @@ export interface MountOptions<Caller> {
   readonly limits: Limits;
   /** The maximum size of a JSON body in bytes. */
   readonly bodyLimit: number;
-  /** Whose share of the memory for bodies a request takes, such as its tenant's. Default: the key of the limits. */
+  /**
+   * Whose share a request takes of the memory for bodies and of the checks of access, such as its tenant's. Default: the key of
+   * the limits.
+   */
   readonly bodyKey?: BodyKey;
   /** Keeps responses by `Idempotency-Key`; without it the header has no effect. */
   readonly idempotency?: Idempotency<Caller>;
@@ -114,10 +117,14 @@ export const mount = <Caller>(
   const newRouter = (): Router => Router({ caseSensitive: true, strict: true });
   const literals = new Map<string, Router>();
   const patterns = newRouter();
-  const access = createAccessChecks(options.gate, options.accessChecks) as AccessChecks<unknown>;
+  const { bodyKey = options.limits.key } = options;
+  const access = createAccessChecks(
+    options.gate,
+    options.accessChecks,
+    bodyKey,
+  ) as AccessChecks<unknown>;
   const streamsOf = limitedStreams({ ...options, watchAccess: access.watch });
   const beginUpload = createUploadSlots(options.uploadLimits ?? []);
-  const { bodyKey = options.limits.key } = options;
   const all = flatten(groups);
   const isPathOfApi = pathsOfApi(all.map(([, route]) => route));
   for (const route of all) requireKnownCredential(route, options.gate.credentials);
