@@ -87,7 +87,7 @@ export const readRoutes = <T extends KindTypes>(
         responseHeaders: exportHeaders,
         handler: async ({ caller, params, query, reply }) => {
           const { format, ...parameters } = query;
-          const limited: LimitedRead = (read) => exports.read(read);
+          const limited: LimitedRead = (read) => exports.read(caller.tenantId, read);
           const batches = scoped(params).batches(caller, parameters as ExportQuery<T>, limited);
           const columns = await scoped(params).exportedColumns(caller);
           const counted = exports.counted(exporterId(caller), batches);

@@ -20,16 +20,24 @@ test('an export over the limit of the caller is refused; other callers are count
   expect(await Readable.from(exports.counted('ann', parts())).toArray()).toEqual([1, 2]);
 });
 
-test('the number of batches read at once is limited', async () => {
+test('the number of batches read at once is limited, and a tenant leaves one to the next', async () => {
   const exports = new Exports({ perCaller: 9, concurrentReads: 2 });
-  let reading = 0;
-  let most = 0;
-  const read = async () => {
-    reading += 1;
-    most = Math.max(most, reading);
-    await new Promise(setImmediate);
-    reading -= 1;
-  };
-  await Promise.all(Array.from({ length: 6 }, () => exports.read(read)));
-  expect(most).toBe(2);
+  const ends: (() => void)[] = [];
+  const begun: string[] = [];
+  const read = (key: string) =>
+    exports.read(key, async () => {
+      begun.push(key);
+      await new Promise<void>((resolve) => ends.push(resolve));
+    });
+  const reads = ['noisy', 'noisy', 'noisy', 'quiet', 'third'].map(read);
+  const settled = () => new Promise(setImmediate);
+  await settled();
+  expect(begun).toEqual(['noisy', 'quiet']);
+  for (let count = 0; count < reads.length; count += 1) {
+    ends.shift()?.();
+    await settled();
+    expect(ends.length).toBeLessThanOrEqual(2);
+  }
+  await Promise.all(reads);
+  expect(begun.slice(2)).toEqual(['noisy', 'third', 'noisy']);
 });

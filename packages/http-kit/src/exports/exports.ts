@@ -1,4 +1,4 @@
-import pLimit, { type LimitFunction } from 'p-limit';
+import { FairQueue } from '@tessera/fair-shares';
 import { HttpError } from '../http-error.ts';
 import { InFlight } from '../in-flight.ts';
 
@@ -20,16 +20,23 @@ export interface ExportsOptions {
 /** The limits that all exports of a process share, so that other requests always find a database connection. */
 export class Exports {
   readonly #running: InFlight;
-  readonly #readLimit: LimitFunction;
+  /**
+   * Of the batches that are read, a key has half of what the others leave; those that wait take turns. None is refused a
+   * place to wait, because each running export has one at most.
+   */
+  readonly #reads: FairQueue;
 
   constructor({ perCaller, concurrentReads }: ExportsOptions) {
     this.#running = new InFlight(perCaller);
-    this.#readLimit = pLimit(concurrentReads);
+    this.#reads = new FairQueue({
+      concurrency: concurrentReads,
+      waiting: Number.MAX_SAFE_INTEGER,
+    });
   }
 
-  /** Reads one batch as soon as fewer than `concurrentReads` batches are being read. */
-  read<T>(batch: () => Promise<T>): Promise<T> {
-    return this.#readLimit(batch);
+  /** Reads one batch of the key, such as a tenant, in its turn. */
+  read<T>(key: string, batch: () => Promise<T>): Promise<T> {
+    return this.#reads.run(key, batch);
   }
 
   /**

@@ -166,7 +166,9 @@ export const importRoutes = ({ imports, upload, database, exports }: Dependencie
         );
         const own = <T>(items: readonly T[]): T[] => items.filter((_item, at) => isOwn[at] ?? true);
         const batches = async function* () {
-          for await (const rows of failureBatches(db, id, (read) => exports.read(read))) {
+          for await (const rows of failureBatches(db, id, (read) =>
+            exports.read(db.tenantId, read),
+          )) {
             yield rows.map(({ row_number, errors, cells }) => [
               row_number,
               errors.join('; '),

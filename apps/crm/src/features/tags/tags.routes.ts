@@ -56,7 +56,7 @@ const tagRoutes = <T extends TaggedTable>(
       responses: { 200: exported.response },
       responseHeaders: exportHeaders,
       handler: async ({ caller, query: { format, ...query }, reply }) => {
-        const found = tags.batches(caller, query, (read) => exports.read(read));
+        const found = tags.batches(caller, query, (read) => exports.read(caller.tenantId, read));
         return reply(200, ...exported.file(format, exports.counted(caller.principal.id, found)));
       },
     }),

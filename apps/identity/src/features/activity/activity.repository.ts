@@ -158,10 +158,11 @@ export class ActivityRepository {
   }
 
   /**
-   * All entries that match, some hundred at a time. Each batch is a statement of its own that continues
+   * All entries that match, some hundred at a time, in turns with those that other callers read. Each batch is a statement of its own that continues
    * after the last entry.
    */
   batches(
+    callerId: string,
     filter: ActivityFilter,
     reader: ActivityReader,
     order: ActivityOrder,
@@ -172,7 +173,7 @@ export class ActivityRepository {
         ? Prisma.sql`AND (e.created_at, e.id) ${after} (${last.created_at}, ${last.id}::uuid)`
         : Prisma.empty;
       const part = Prisma.sql`${rest} ${inOrder(order)} LIMIT ${limit}`;
-      return this.#exports.read(() => this.#read<Entry>(entries(filter, reader, part)));
+      return this.#exports.read(callerId, () => this.#read<Entry>(entries(filter, reader, part)));
     });
   }
 

@@ -35,6 +35,9 @@ export class ActivityService {
     order: ActivityOrder,
   ): AsyncGenerator<readonly Entry[]> {
     requireValidPeriod(filter);
-    return this.#exports.counted(callerId, this.#repository.batches(filter, reader, order));
+    return this.#exports.counted(
+      callerId,
+      this.#repository.batches(callerId, filter, reader, order),
+    );
   }
 }

@@ -68,7 +68,7 @@ export class PersonalDataService {
     await repository.noteExport(actorOf(caller, origin));
     let isFound = false;
     for await (const part of personalDataDocument(repository, caller.id, (work) =>
-      exports.read(work),
+      exports.read(caller.id, work),
     )) {
       isFound = true;
       yield part;
