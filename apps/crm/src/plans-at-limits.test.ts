@@ -109,7 +109,10 @@ describe('With as many different tags as a tenant can have', () => {
         .flatMap(({ plan }) => nodesOf(plan))
         .filter(
           (node) =>
-            node['Node Type'] === 'Limit' && /"Group Key":\["[^"]*tag/.test(JSON.stringify(node)),
+            node['Node Type'] === 'Limit' &&
+            /"Group Key":\["[^"]*tag/.test(JSON.stringify(node)) &&
+            // The hits are limited, too, above their tags.
+            !JSON.stringify(node).includes('"Relation Name":"companies"'),
         );
       expect(compared.length).toBeGreaterThan(0);
       for (const node of compared) expect(node['Actual Rows']).toBeLessThanOrEqual(50);

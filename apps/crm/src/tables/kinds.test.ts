@@ -12,10 +12,16 @@ import { declaredKinds } from '../testing/declared-kinds.ts';
 import { missingInDatabase, type ScopeColumns } from '../testing/kind-tables.ts';
 import { callerIn, openDatabase } from '../testing/records.ts';
 
+/** The caller, with no permission. */
+const callerWithout = (caller: Caller): Caller =>
+  new Proxy(caller, {
+    get: (target, name) => (name === 'can' ? () => false : Reflect.get(target, name, target)),
+  });
+
 /** The columns that scopes limit lists to, for a caller with every permission and for one with none. */
 const scopesOf = (kind: Kind): ScopeColumns => {
   const entitled = callerIn();
-  const limited: Caller = Object.create(entitled, { can: { value: () => false } });
+  const limited = callerWithout(entitled);
   return [entitled, limited].map((caller) => Object.keys(kind.scope?.(caller)?.columns ?? {}));
 };
 
