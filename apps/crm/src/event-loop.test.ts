@@ -49,8 +49,6 @@ const idOf = async (path: string, body: object): Promise<string> => {
   return created.body.data.id;
 };
 
-eventLoop(document() as OpenApiDocument, () => subject, { maxBytes: BODY_BYTES });
-
 describe('the worst requests of other kinds keep the event loop for 20 ms at most', () => {
   test.each([
     ['line breaks', '\n', 'a\n'],
@@ -179,3 +177,6 @@ describe('the worst requests of other kinds keep the event loop for 20 ms at mos
     expect(found).toEqual([]);
   });
 });
+
+// Last, because the worst bodies change settings that other requests need.
+eventLoop(document() as OpenApiDocument, () => subject, { maxBytes: BODY_BYTES });

@@ -1,8 +1,8 @@
 import type { TenantDb } from '../database.ts';
 import type { Kind } from './kind.ts';
 
-/** How many rows an export reads per batch, and how many if their texts are long. */
-const BATCH = 500;
+/** How many rows an export reads per batch, which keeps the event loop for some milliseconds, and how many if their texts are long. */
+const BATCH = 200;
 const BATCH_OF_LONG = 50;
 
 /** How many values of fields that the tenant declares a batch may have: a row may have a hundred long ones. */

@@ -32,7 +32,7 @@ const unitNow = (): number => {
 export const LIMIT = 4.5;
 
 /** Other processes and the garbage collector may interrupt a run. */
-const ATTEMPTS = 3;
+const ATTEMPTS = 10;
 /** Until the timer that measures has noticed the last stretch, in milliseconds. */
 const NOTICED_MS = 5;
 
@@ -54,7 +54,7 @@ export const createMeasurement = () => {
   /**
    * The longest stretch in which `work` kept the event loop of this process, in pieces of work that are measured in the same
    * process: what every other request would have waited. Repeats what is above the limit, because other processes may have
-   * slowed it down: the shortest of up to three attempts counts, each beside how fast the machine is then.
+   * slowed it down: the shortest of up to ten attempts counts, each beside how fast the machine is then.
    */
   return async (work: () => Promise<void>): Promise<number> => {
     if (best === Number.POSITIVE_INFINITY) best = unitNow();
