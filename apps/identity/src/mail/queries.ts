@@ -39,10 +39,13 @@ export const POSTPONE_DOMAIN = `
   UPDATE identity.outbox_mails SET next_attempt_at = now() + interval '1 second' * $2
   WHERE recipient_domain = $1 AND next_attempt_at <= now()`;
 
-/** A claimed mail is due within a minute, and stays with the process that sends it. */
+/**
+ * A claimed mail is due within a minute, and stays with the process that sends it. Other than `now()`, the clock is never behind
+ * the time of a claim that the statement sees.
+ */
 export const RETRY = `
   UPDATE identity.outbox_mails SET next_attempt_at = now()
-  WHERE next_attempt_at > now() + interval '1 minute' AND ($1::text IS NULL OR recipient_domain = $1)`;
+  WHERE next_attempt_at > clock_timestamp() + interval '1 minute' AND ($1::text IS NULL OR recipient_domain = $1)`;
 
 export const BACKLOG = `
   SELECT count(*)::int AS waiting,
