@@ -65,12 +65,15 @@ export class SendingPlaces {
     this.#silent.delete(domain);
   }
 
-  /** A mail got no answer; returns for how many seconds mails to its domain should wait. */
-  unanswered(domain: string): number {
+  /**
+   * A mail got no answer; returns for how many seconds mails to its domain should wait, or undefined if an earlier failure made
+   * them wait already: mails that were enqueued since then may find out whether it answers again.
+   */
+  unanswered(domain: string): number | undefined {
     this.#failures = 0;
     const now = performance.now();
     const { attempts, until } = this.#silent.get(domain) ?? { attempts: 0, until: now };
-    if (now < until) return (until - now) / 1000;
+    if (now < until) return undefined;
     const seconds = Math.min(FIRST_DELAY_SECONDS * 2 ** attempts, MAX_DELAY_SECONDS);
     this.#silent.set(domain, { attempts: attempts + 1, until: now + 1000 * seconds });
     return seconds;

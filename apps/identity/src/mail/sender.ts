@@ -60,7 +60,7 @@ export const startSender = (options: SenderOptions): Sender => {
     async unanswered(mail, context) {
       const delay = places.unanswered(mail.domain);
       await outbox.postpone(mail);
-      await outbox.postponeDomain(mail.domain, delay);
+      if (delay !== undefined) await outbox.postponeDomain(mail.domain, delay);
       logger.warn({ ...context, delay }, 'a mail got no answer; its domain will be retried');
     },
     async unavailable(mail, context) {
