@@ -40,6 +40,6 @@ export const openCover = async (
     etag: found.sha256,
     name: `${slug}.${EXTENSIONS.get(found.type)}`,
     disposition: 'inline',
-    open: (range) => files.open(db, found.content_id, range),
+    open: (range) => files.open(db, found.content_id, range, 'public'),
   };
 };

@@ -8,22 +8,30 @@ import { tooManyDownloads } from './file-limits.ts';
  */
 const DOWNLOADS = 1000;
 
+/** Who downloads: a member of the tenant, or somebody who has a link or reads what is public. */
+export type Reader = 'member' | 'public';
+
 /** Opens a content for a response of a tenant, and counts it until its stream is closed. Throws 429. */
-export type CountDownload = (tenantId: string, open: () => Promise<Readable>) => Promise<Readable>;
+export type CountDownload = (
+  tenantId: string,
+  reader: Reader,
+  open: () => Promise<Readable>,
+) => Promise<Readable>;
 
 /**
- * Returns how the downloads of this process are shared: one tenant has half of what the others leave, whoever downloads,
- * members and those who have a link alike.
+ * Returns how the downloads of this process are shared: the members of one tenant have half of what the others leave, and so has
+ * its public, which therefore never keeps members from their files.
  */
 export const createDownloadShares = (total = DOWNLOADS): CountDownload => {
   const shares = new Shares(total);
-  return async (tenantId, open) => {
-    if (!shares.take(tenantId)) throw tooManyDownloads(shares.heldBy(tenantId));
+  return async (tenantId, reader, open) => {
+    const key = `${reader} ${tenantId}`;
+    if (!shares.take(key)) throw tooManyDownloads(shares.heldBy(key));
     try {
       const content = await open();
-      return content.once('close', () => shares.give(tenantId));
+      return content.once('close', () => shares.give(key));
     } catch (error) {
-      shares.give(tenantId);
+      shares.give(key);
       throw error;
     }
   };

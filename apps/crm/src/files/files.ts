@@ -11,7 +11,7 @@ import {
 import { HttpError } from '@tessera/http-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, TenantDb } from '../database.ts';
-import { createDownloadShares } from './downloads.ts';
+import { createDownloadShares, type Reader } from './downloads.ts';
 import { fileUnavailable, quotaExceeded, storageFull } from './file-limits.ts';
 import {
   addContent,
@@ -114,9 +114,9 @@ export interface Files {
   thumbnail(db: TenantDb, contentId: string): Promise<Thumbnail | undefined>;
   /**
    * Opens a content, or a range of it, for a response. Throws 409 if it may not be served, 503 if the store cannot open it,
-   * and 429 if the tenant has its share of the downloads of this process.
+   * and 429 if the tenant's members, or its public, have their share of the downloads of this process.
    */
-  open(db: TenantDb, contentId: string, range?: ByteRange): Promise<Readable>;
+  open(db: TenantDb, contentId: string, range?: ByteRange, reader?: Reader): Promise<Readable>;
   /** The same for a job, which reads at once and is not counted as a download. */
   openForReading(db: TenantDb, contentId: string, range?: ByteRange): Promise<Readable>;
   /** Opens a content, whatever its scan status. Only for the scan. */
@@ -314,8 +314,8 @@ export const createFiles = ({
       return (await contentOf(db, contentId)).scan_status;
     },
 
-    open: (db, contentId, range) =>
-      countDownload(db.tenantId, () => openForReading(db, contentId, range)),
+    open: (db, contentId, range, reader = 'member') =>
+      countDownload(db.tenantId, reader, () => openForReading(db, contentId, range)),
 
     openForReading,
 

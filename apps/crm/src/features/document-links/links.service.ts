@@ -94,9 +94,11 @@ export const createLinks = ({ database, documents, access }: Dependencies): Link
       if (!followed) throw noLink();
       const { link, caller } = followed;
       const number = link.version_number ?? undefined;
-      return documents.download(caller, link.document_id, number).catch((error: unknown) => {
-        throw hasEnded(error) ? noLink() : error;
-      });
+      return documents
+        .download(caller, link.document_id, number, 'public')
+        .catch((error: unknown) => {
+          throw hasEnded(error) ? noLink() : error;
+        });
     },
   };
 };

@@ -1,6 +1,7 @@
 import type { JobQueue } from '@tessera/background-work/jobs';
 import { HttpError, invalidField, notFound, type ServedFile } from '@tessera/http-kit';
 import type { Database, TenantDb } from '../../database.ts';
+import type { Reader } from '../../files/downloads.ts';
 import type { Files, Saving, Upload, UploadedFile } from '../../files/files.ts';
 import { requireServable } from '../../files/scan-status.ts';
 import type { Caller } from '../../http.ts';
@@ -119,7 +120,7 @@ export interface DocumentService extends TrashRemovals {
     versions?: readonly number[],
   ): Promise<void>;
   /** The file of the current version, or of another one. Throws 404, and 409 if a scan prevents it. */
-  download(caller: Caller, id: string, number?: number): Promise<ServedFile>;
+  download(caller: Caller, id: string, number?: number, reader?: Reader): Promise<ServedFile>;
   /** A small image of the current version. Throws 404 if there is none, and 409 like `download`. */
   thumbnail(caller: Caller, id: string): Promise<ServedFile>;
   /** Moves all or nothing. Throws 403 without write access on both sides, and 422 for a folder into itself. */
@@ -282,7 +283,7 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
         if (found) await files.release(db, [found.content_id]);
       }),
 
-    async download(caller, id, number) {
+    async download(caller, id, number, reader = 'member') {
       const { answer } = await documents.get(caller, id);
       const db = database.forTenant(caller.tenantId);
       const { current_version: current } = answer;
@@ -299,7 +300,7 @@ export const createDocuments = ({ database, files, jobs }: Dependencies): Docume
         etag: found.sha256,
         name: answer.name,
         disposition: 'attachment',
-        open: (range) => files.open(db, found.content_id, range),
+        open: (range) => files.open(db, found.content_id, range, reader),
       };
     },
 
