@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { createPool } from '@tessera/database-kit';
 import type { SmtpServer, Stack } from '@tessera/local-stack';
 import type { Answer, Sender, Sent } from './sender.ts';
@@ -60,12 +61,4 @@ export const repeatedly = async (
 
 /** Waits until the signal is aborted, or for this many milliseconds. */
 export const aborted = (signal: AbortSignal, ms = 2 ** 31 - 1): Promise<void> =>
-  new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    if (signal.aborted) done();
-    else signal.addEventListener('abort', done, { once: true });
-  });
+  pause(ms, undefined, { signal }).catch(() => undefined);
