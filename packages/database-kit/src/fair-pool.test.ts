@@ -118,10 +118,10 @@ test.each([2, 3, SIZE])(
 );
 
 test('A turn that does not come in time fails as busy, for that tenant only', async () => {
-  const impatient = open({ connectionTimeout: 100 });
+  const impatient = open({ connectionTimeout: 2000 });
   const release = await holdLock();
   const blocked = Array.from({ length: SIZE / 2 }, () =>
-    createTenantDb(impatient, NOISY).query(locking),
+    createTenantDb(impatient, NOISY).query(lockingPatiently),
   );
   const late = await createTenantDb(impatient, NOISY)
     .query(sql('SELECT 1'))
@@ -129,7 +129,7 @@ test('A turn that does not come in time fails as busy, for that tenant only', as
   expect([isBusy(late), isDatabaseUnavailable(late)]).toEqual([true, false]);
   await createTenantDb(impatient, QUIET).query(sql('SELECT 1'));
   const adapter = await createAdapter(
-    open({ connectionTimeout: 100, size: 1, keyOf: () => NOISY }),
+    open({ connectionTimeout: 2000, size: 1, keyOf: () => NOISY }),
   ).connect();
   const transaction = await adapter.startTransaction();
   const second = await adapter.startTransaction().catch((error) => error);
@@ -141,10 +141,10 @@ test('A turn that does not come in time fails as busy, for that tenant only', as
 
 test('More work than may wait is refused at once', async () => {
   const release = await holdLock();
-  const small = open({ size: 1 });
+  const small = open({ size: 1, connectionTimeout: 10 * 60_000 });
   const work = Array.from({ length: 600 }, () =>
     createTenantDb(small, NOISY)
-      .query(locking)
+      .query(lockingPatiently)
       .catch((error) => error),
   );
   expect(await work.at(-1)).toBeInstanceOf(ShareInUse);

@@ -1,7 +1,7 @@
 import { HttpError } from '@tessera/http-kit';
 
 /** How much a tenant can have; lists and changes of members read their roles. */
-export const MAX_ROLES = 500;
+export const MAX_ROLES = 1000;
 export const MAX_SERVICE_ACCOUNTS = 1000;
 /** Of one service account. Keys that are revoked or have expired do not count. */
 export const MAX_API_KEYS = 100;
