@@ -11,11 +11,8 @@ export const IPV4_NETWORK_BITS = 24;
  * The length of an IPv6 network prefix: what providers usually assign to one household or office (RFC 6177).
  */
 export const IPV6_NETWORK_BITS = 56;
-/**
- * The prefix of an IPv6 address that limits count; a host can choose the remaining bits freely (RFC 4291
- * section 2.5.1).
- */
-export const IPV6_HOST_BITS = 64;
+/** The length of an IPv6 host prefix: a host can choose the remaining bits freely (RFC 4291 section 2.5.1). */
+const IPV6_HOST_BITS = 64;
 
 /** `1.2.3.4:5678`, `[::1]` and `[::1]:80`: some proxies add brackets and a port. */
 const WITH_PORT = /^\s*(?:\[([^\]]*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d{1,5})?\s*$/;
@@ -54,6 +51,10 @@ export const networkOf = (address: string, ipv6Bits: number = IPV6_NETWORK_BITS)
   isIPv4(address)
     ? `${IPv4.networkAddressFromCIDR(`${address}/${IPV4_NETWORK_BITS}`)}/${IPV4_NETWORK_BITS}`
     : `${IPv6.networkAddressFromCIDR(`${address}/${ipv6Bits}`).toRFC5952String()}/${ipv6Bits}`;
+
+/** What limits and shares count a normalised address by: an IPv6 host has 2^64 addresses, which count as one. */
+export const hostOf = (address: string): string =>
+  isIPv4(address) ? address : networkOf(address, IPV6_HOST_BITS);
 
 /** Where an address is located: on this computer, in a private network, or on the internet. */
 export type AddressScope = 'computer' | 'private_network' | 'internet';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Holder, ReplaceableShares } from '@tessera/fair-shares';
-import { IPV6_HOST_BITS, networkOf, normalisedAddress } from './client-address.ts';
+import { hostOf, normalisedAddress } from './client-address.ts';
 
 /** How many connections a process has at most. Each may hold 16 KB of headers for a minute, without any request. */
 const MAX_CONNECTIONS = 5000;
@@ -12,10 +12,9 @@ export interface ConnectionSharesOptions {
   readonly max?: number;
 }
 
-/** An IPv6 host has 2^64 addresses, which count as one. */
 const keyOf = ({ remoteAddress = '' }: Socket): string => {
-  const address = normalisedAddress(remoteAddress) ?? '';
-  return address.includes(':') ? networkOf(address, IPV6_HOST_BITS) : address;
+  const address = normalisedAddress(remoteAddress);
+  return address === undefined ? '' : hostOf(address);
 };
 
 /**

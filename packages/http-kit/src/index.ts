@@ -16,7 +16,7 @@ export {
   type AddressScope,
   addressScopeOf,
   clientAddress,
-  IPV6_HOST_BITS,
+  hostOf,
   networkOf,
 } from './client-address.ts';
 export { type Counters, createCounters } from './counters.ts';

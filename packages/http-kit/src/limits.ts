@@ -5,7 +5,7 @@ import {
   rateLimit,
   type Store,
 } from 'express-rate-limit';
-import { clientAddress, IPV6_HOST_BITS, networkOf } from './client-address.ts';
+import { clientAddress, hostOf } from './client-address.ts';
 import { memoryCounters } from './counters.ts';
 import { HttpError } from './http-error.ts';
 
@@ -42,7 +42,7 @@ export interface LimitsOptions<Caller> {
 export const addressKey = (req: Request): string => {
   const address = clientAddress(req);
   if (address === null) return 'unknown';
-  return address.includes(':') ? networkOf(address, IPV6_HOST_BITS) : address;
+  return hostOf(address);
 };
 
 type Key<Caller> = (req: Request, locals: { readonly caller: Caller }) => string;

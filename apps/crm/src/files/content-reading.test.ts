@@ -53,7 +53,6 @@ const read = (
     signal,
     stopping: signal,
     othersWait: async () => false,
-    letOthersPass: async () => undefined,
   };
   const handler = contentReadingHandler({ database, files, worker, jobs: { enqueue }, logger });
   return handler.handle(payload as never, run);

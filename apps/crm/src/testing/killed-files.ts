@@ -107,7 +107,6 @@ const run: JobRun = {
   signal: new AbortController().signal,
   stopping: new AbortController().signal,
   othersWait: async () => false,
-  letOthersPass: async () => undefined,
 };
 const handle = ({ handle: handler }: JobHandler, payload: object): Promise<unknown> =>
   (handler as (payload: object, run: JobRun) => Promise<void>)(payload, run);

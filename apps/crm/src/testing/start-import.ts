@@ -70,7 +70,6 @@ export const startImport = async (
     signal,
     stopping: stopping ?? signal,
     othersWait: async () => false,
-    letOthersPass: async () => undefined,
   });
   return { id, db, ended: Promise.resolve(ended) };
 };

@@ -1,5 +1,4 @@
-import { isIPv4 } from 'node:net';
-import { IPV6_HOST_BITS, networkOf } from '@tessera/http-kit';
+import { hostOf } from '@tessera/http-kit';
 import type { Origin } from '../origin/origin.ts';
 
 /** Whose share of the queue a hash takes. */
@@ -15,7 +14,7 @@ export interface HashingFor {
 /** The address as limits count it. */
 const addressOf = ({ ipAddress }: Origin): string => {
   if (ipAddress === null) return '';
-  return isIPv4(ipAddress) ? ipAddress : networkOf(ipAddress, IPV6_HOST_BITS);
+  return hostOf(ipAddress);
 };
 
 /** A sign-in with an email address. */

@@ -49,8 +49,6 @@ export interface JobRun {
   readonly stopping: AbortSignal;
   /** Whether a job of the same kind and of another tenant is due while none of that tenant runs. */
   othersWait(): Promise<boolean>;
-  /** Puts the next attempt behind a hundred turns of others. Jobs at their time limit are put there without asking. */
-  letOthersPass(): Promise<void>;
 }
 
 /** A kind of job with the code that runs it. */

@@ -61,7 +61,6 @@ export const runJob = async (
         signal: stored.signal,
         stopping,
         othersWait: () => othersWait(pool, { schema, job: job.name, tenant }),
-        letOthersPass: () => letOthersPass(pool, schema, stored),
       };
       const work = handle as (payload: Out<typeof job.payload>, run: JobRun) => Promise<void>;
       await work(payload.value, run);

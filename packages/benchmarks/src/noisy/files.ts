@@ -6,22 +6,8 @@ const chunk = (type: string, data: Buffer): Buffer => {
   const framed = Buffer.alloc(content.length + 8);
   framed.writeUInt32BE(data.length, 0);
   content.copy(framed, 4);
-  framed.writeUInt32BE(crc(content), content.length + 4);
+  framed.writeUInt32BE(crc32(content), content.length + 4);
   return framed;
-};
-
-const TABLE = Array.from({ length: 256 }, (_, n) => {
-  let c = n;
-  for (let bit = 0; bit < 8; bit += 1) c = c & 1 ? 0xedb88320 ^ (c >>> 1) : c >>> 1;
-  return c >>> 0;
-});
-
-/** The checksum of PNG; zlib has it from Node 20.15 on. */
-const crc = (data: Buffer): number => {
-  if (typeof crc32 === 'function') return crc32(data);
-  let c = 0xffffffff;
-  for (const byte of data) c = (TABLE[(c ^ byte) & 255] ?? 0) ^ (c >>> 8);
-  return (c ^ 0xffffffff) >>> 0;
 };
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);

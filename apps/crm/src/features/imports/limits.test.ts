@@ -173,7 +173,6 @@ test('The file of an import that was cancelled during its upload is deleted if t
       signal,
       stopping: signal,
       othersWait: async () => false,
-      letOthersPass: async () => undefined,
     },
   );
   const { rows } = await pool.query(
